@@ -1,0 +1,3 @@
+//! The loop's decisions.
+mod cleared;
+pub use cleared::ClearedCall;

@@ -1,0 +1,34 @@
+//! A small boundary that answers one question about one action: may it run?
+//!
+//! [`assess`] is pure: it looks only at its arguments, so the same action in the same scope gets the same
+//! [`Verdict`] on every machine. It reads no clock, file, variable or socket and knows nothing of models,
+//! prompts or tools. Nothing above it can lower an answer.
+//!
+//! Read next: [`Action`] (what is about to be touched), [`Scope`] (where it may be touched), [`Verdict`]
+//! (the answer), [`read`] (how a command was understood).
+//!
+//! ```
+//! use vanta_kernel::{Action, Scope, Verdict, assess};
+//!
+//! let scope = Scope::new("/home/dev/project").home("/home/dev");
+//! assert!(matches!(assess(&Action::shell("cargo test"), &scope), Verdict::Allow(_)));
+//! assert!(matches!(assess(&Action::shell("rm -rf ~"), &scope), Verdict::Block(_)));
+//! ```
+#![cfg_attr(not(any(feature = "store", feature = "cli", test)), no_std)]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod action;
+pub mod json;
+pub mod sha256;
+mod assess;
+mod reading;
+mod scope;
+mod verdict;
+
+pub use action::{Action, Dialect};
+pub use assess::assess;
+pub use reading::{Command, Effect, PathClass, PathUse, Reading, read};
+pub use scope::Scope;
+pub use verdict::{Finding, POLICY_VERSION, Risk, Verdict};

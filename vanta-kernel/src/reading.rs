@@ -1,0 +1,161 @@
+//! How an action was understood: per simple command the program, its paths, hosts and scripts.
+//!
+//! Everything that needs to know what a command does uses [`read`]; there is no second shell parser.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::{Action, Scope};
+
+/// What a command does to a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Effect {
+    /// Reads it.
+    Read,
+    /// Creates or changes it.
+    Write,
+    /// Replaces content that exists.
+    Overwrite,
+    /// Deletes it.
+    Delete,
+    /// Runs it as code.
+    Execute,
+}
+
+/// Where a path lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PathClass {
+    /// Below the root, or below an extra allowed root.
+    InScope,
+    /// The root itself.
+    Root,
+    /// A temp folder.
+    Temp,
+    /// A harmless pseudo device such as `/dev/null`.
+    Harmless,
+    /// The boundary's own state: `.vanta/`, tokens, protected places.
+    Protected,
+    /// Credentials and secret stores.
+    Secret,
+    /// The home folder itself or a standard folder directly below it.
+    Home,
+    /// System folders, devices, disks.
+    System,
+    /// Any other place outside the root.
+    Outside,
+    /// Cannot be told from the text.
+    Unknown,
+}
+
+/// One path a command touches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathUse {
+    pub(crate) path: String,
+    pub(crate) effect: Effect,
+    pub(crate) class: PathClass,
+}
+
+impl PathUse {
+    /// The path, made absolute lexically; the words as written where it is [`PathClass::Unknown`].
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What is done to it.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        self.effect
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub fn class(&self) -> PathClass {
+        self.class
+    }
+}
+
+/// One simple command, after wrappers and constants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    pub(crate) program: String,
+    pub(crate) subcommand: Option<String>,
+    pub(crate) paths: Vec<PathUse>,
+    pub(crate) hosts: Vec<String>,
+    pub(crate) span: Range<usize>,
+    pub(crate) opaque: bool,
+}
+
+impl Command {
+    /// The program's base name; for actions that are no command, the action's kind (`read`, `fetch`, …).
+    #[must_use]
+    pub fn program(&self) -> &str {
+        &self.program
+    }
+
+    /// The sub-command (`commit` in `git commit`), when the program has them.
+    #[must_use]
+    pub fn subcommand(&self) -> Option<&str> {
+        self.subcommand.as_deref()
+    }
+
+    /// The paths it touches.
+    #[must_use]
+    pub fn paths(&self) -> &[PathUse] {
+        &self.paths
+    }
+
+    /// In-scope script files it runs.
+    pub fn scripts(&self) -> impl Iterator<Item = &str> {
+        self.paths.iter().filter(|p| p.effect == Effect::Execute).map(|p| p.path.as_str())
+    }
+
+    /// Network hosts it names.
+    #[must_use]
+    pub fn hosts(&self) -> &[String] {
+        &self.hosts
+    }
+
+    /// Byte range in the command line.
+    #[must_use]
+    pub fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+
+    /// Something in it is only known when it runs.
+    #[must_use]
+    pub fn is_opaque(&self) -> bool {
+        self.opaque
+    }
+}
+
+/// How an action was understood.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reading {
+    pub(crate) commands: Vec<Command>,
+    pub(crate) opaque: bool,
+}
+
+impl Reading {
+    /// The simple commands, in order of appearance, nested ones included.
+    #[must_use]
+    pub fn commands(&self) -> &[Command] {
+        &self.commands
+    }
+
+    /// Something in the action could not be read, so it can be Ask at best.
+    #[must_use]
+    pub fn is_opaque(&self) -> bool {
+        self.opaque
+    }
+}
+
+/// Reads `action` as the kernel understands it. [`assess`](crate::assess) is a function of this.
+#[must_use]
+pub fn read(action: &Action, scope: &Scope) -> Reading {
+    let _ = (action, scope);
+    Reading { commands: Vec::new(), opaque: true }
+}
