@@ -20,15 +20,25 @@
 extern crate alloc;
 
 mod action;
-pub mod json;
-pub mod sha256;
+mod approval;
 mod assess;
+mod event;
+pub mod json;
 mod reading;
 mod scope;
+pub mod sha256;
+#[cfg(all(feature = "store", unix))]
+pub mod store;
 mod verdict;
+mod wire;
 
 pub use action::{Action, Dialect};
+pub use approval::{
+    Answer, Approval, ApprovalError, ApprovalId, ApprovalStatus, DEFAULT_EXPIRY_MS, Proposal, RaisedBy,
+};
 pub use assess::assess;
+pub use event::{Event, is_event_kind};
 pub use reading::{Command, Effect, PathClass, PathUse, Reading, read};
 pub use scope::Scope;
 pub use verdict::{Finding, POLICY_VERSION, Risk, Verdict};
+pub use wire::{WireError, batch_case};

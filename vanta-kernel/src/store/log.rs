@@ -1,0 +1,322 @@
+//! A file of lines that several processes append to: lock, read what is new, check, write once, sync, unlock.
+//!
+//! Knows nothing of what the lines mean: [`Lines`] checks them and keeps what they add up to. Reading is
+//! incremental, so an append costs what was added since the last one, not the whole file.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::StoreError;
+use super::dirs::{make_folder, open_file};
+
+/// What the lines of one file mean.
+pub(crate) trait Lines {
+    /// A line that was checked and can be taken in.
+    type Line;
+
+    /// Forgets everything: the file is about to be read from its beginning.
+    fn reset(&mut self) -> Result<(), StoreError>;
+
+    /// Checks `line`, which follows those taken in so far and comes without its newline.
+    fn check(&self, line: &[u8]) -> Result<Self::Line, Flaw>;
+
+    /// Takes in a checked line, which begins at byte `at`.
+    fn take(&mut self, line: Self::Line, at: u64);
+
+    /// Called when the file was read to its end after a reset.
+    fn complete(&mut self) -> Result<(), Flaw>;
+
+    /// Called when what was taken in is durable.
+    fn durable(&mut self) -> Result<(), StoreError>;
+
+    /// The line that opens an empty file.
+    fn header(&self, now_ms: u64) -> String;
+
+    /// The line to add, if any, when bytes were cut off.
+    fn repaired(&self, repair: &Repair, now_ms: u64) -> Option<String>;
+}
+
+/// Why a line is not accepted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Flaw {
+    Damage(&'static str),
+    TooNew,
+}
+
+/// Bytes that were cut off the end of a file, because a writer died, and kept aside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repair {
+    pub(crate) file: PathBuf,
+    pub(crate) bytes: u64,
+    pub(crate) kept: PathBuf,
+}
+
+impl Repair {
+    /// The file that was repaired.
+    #[must_use]
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// How many bytes were cut off.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Where they are kept.
+    #[must_use]
+    pub fn kept(&self) -> &Path {
+        &self.kept
+    }
+}
+
+/// One open file, how far it was read and what was found.
+#[derive(Debug)]
+pub(crate) struct LineLog<L> {
+    path: PathBuf,
+    quarantine: PathBuf,
+    lock: File,
+    file: File,
+    read_to: u64,
+    lines_read: u64,
+    pub(crate) lines: L,
+    pub(crate) repairs: Vec<Repair>,
+}
+
+impl<L: Lines> LineLog<L> {
+    /// Opens `name` in `folder`, making it when missing, and checks all of it.
+    pub(crate) fn open(folder: &Path, name: &str, lines: L) -> Result<Self, StoreError> {
+        let path = folder.join(name);
+        let lock_path = folder.join(name).with_extension("lock");
+        let lock =
+            open_file(&lock_path, OpenOptions::new().read(true).write(true).create(true).truncate(false))?;
+        let file = open_log(&path)?;
+        let quarantine = folder.join("quarantine");
+        let (read_to, lines_read, repairs) = (0, 0, Vec::new());
+        let mut log = Self { path, quarantine, lock, file, read_to, lines_read, lines, repairs };
+        log.read(|_| ())?;
+        Ok(log)
+    }
+
+    /// Reads what others added and hands the up-to-date log to `look`, all under a shared lock.
+    pub(crate) fn read<T>(&mut self, look: impl FnOnce(&Self) -> T) -> Result<T, StoreError> {
+        let lock = self.lock.try_clone().map_err(StoreError::io(&self.path))?;
+        let _held = Held::shared(&lock, &self.path)?;
+        self.refresh()?;
+        Ok(look(self))
+    }
+
+    /// Appends the line `make` derives from the up-to-date state, all under an exclusive lock.
+    ///
+    /// `make` may find that nothing needs saying.
+    pub(crate) fn append<T>(
+        &mut self,
+        now_ms: u64,
+        make: impl FnOnce(&L) -> Result<(Option<String>, T), StoreError>,
+    ) -> Result<T, StoreError> {
+        let lock = self.lock.try_clone().map_err(StoreError::io(&self.path))?;
+        let _held = Held::exclusive(&lock, &self.path)?;
+        let tail = self.refresh()?;
+        if !tail.is_empty() {
+            self.repair(tail, now_ms)?;
+        }
+        if self.read_to == 0 {
+            self.write(self.lines.header(now_ms))?;
+        }
+        let (line, result) = make(&self.lines)?;
+        if let Some(line) = line {
+            self.write(line)?;
+        }
+        self.lines.durable()?;
+        Ok(result)
+    }
+
+    /// Hands the complete lines from byte `from` to `each`, which must have been accepted before.
+    pub(crate) fn lines_from(&self, from: u64, mut each: impl FnMut(&[u8])) -> Result<(), StoreError> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(from)).map_err(StoreError::io(&self.path))?;
+        let mut reader = BufReader::new(file.take(self.read_to.saturating_sub(from)));
+        let mut line = Vec::new();
+        while reader.read_until(b'\n', &mut line).map_err(StoreError::io(&self.path))? > 0 {
+            each(line.strip_suffix(b"\n").unwrap_or(&line));
+            line.clear();
+        }
+        Ok(())
+    }
+
+    /// Reads and checks what was added since the last time; returns the bytes after the last newline.
+    fn refresh(&mut self) -> Result<Vec<u8>, StoreError> {
+        let from_start = self.reopen_when_replaced()? || self.read_to == 0;
+        if from_start {
+            (self.read_to, self.lines_read) = (0, 0);
+            self.lines.reset()?;
+        }
+        let length = self.file.metadata().map_err(StoreError::io(&self.path))?.len();
+        if length < self.read_to {
+            return Err(self.damaged("lines that were here are gone"));
+        }
+        let mut file = self.file.try_clone().map_err(StoreError::io(&self.path))?;
+        file.seek(SeekFrom::Start(self.read_to)).map_err(StoreError::io(&self.path))?;
+        let mut reader = BufReader::new(file);
+        let mut line = Vec::new();
+        let tail = loop {
+            line.clear();
+            let length = reader.read_until(b'\n', &mut line).map_err(StoreError::io(&self.path))?;
+            let Some(whole) = line.strip_suffix(b"\n") else { break line };
+            let checked = self.lines.check(whole).map_err(|flaw| self.flawed(flaw))?;
+            self.advance(checked, length);
+        };
+        if from_start {
+            self.lines.complete().map_err(|flaw| self.flawed(flaw))?;
+        }
+        self.check_tail(&tail)?;
+        Ok(tail)
+    }
+
+    /// A torn write leaves a part of a line; a whole line with one more byte lost its newline to damage.
+    fn check_tail(&self, tail: &[u8]) -> Result<(), StoreError> {
+        match tail.split_last() {
+            Some((last, line)) if *last != 0 && self.lines.check(line).is_ok() => {
+                Err(self.damaged("another byte stands in place of the newline"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Follows the path when another file was put there.
+    fn reopen_when_replaced(&mut self) -> Result<bool, StoreError> {
+        let held = self.file.metadata().map_err(StoreError::io(&self.path))?;
+        let same = fs::symlink_metadata(&self.path)
+            .is_ok_and(|found| (found.dev(), found.ino()) == (held.dev(), held.ino()));
+        if !same {
+            self.file = open_log(&self.path)?;
+        }
+        Ok(!same)
+    }
+
+    /// Cuts the torn `tail` off and keeps it aside; a whole line that only lacks its newline is completed.
+    fn repair(&mut self, tail: Vec<u8>, now_ms: u64) -> Result<(), StoreError> {
+        let zeros = tail.iter().rev().take_while(|byte| **byte == 0).count();
+        let line = tail.get(..tail.len() - zeros).unwrap_or_default();
+        let whole = self.lines.check(line).is_ok();
+        let kept = self.keep(&tail)?;
+        self.cut()?;
+        if let (true, Ok(line)) = (whole, std::str::from_utf8(line)) {
+            self.write(line.to_owned())?;
+        }
+        let repair = Repair { file: self.path.clone(), bytes: tail.len() as u64, kept };
+        if self.read_to == 0 {
+            self.write(self.lines.header(now_ms))?;
+        }
+        if let Some(note) = self.lines.repaired(&repair, now_ms) {
+            self.write(note)?;
+        }
+        self.repairs.push(repair);
+        Ok(())
+    }
+
+    /// Copies `tail` to a new file in the quarantine, durably.
+    fn keep(&self, tail: &[u8]) -> Result<PathBuf, StoreError> {
+        make_folder(&self.quarantine)?;
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        for attempt in 0_u32.. {
+            let kept = self.quarantine.join(format!("{name}.{}.{attempt}", self.read_to));
+            match open_file(&kept, OpenOptions::new().write(true).create_new(true)) {
+                Err(StoreError::NotAFile { .. }) => {}
+                Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::AlreadyExists => {}
+                opened => {
+                    let mut file = opened?;
+                    file.write_all(tail).and_then(|()| file.sync_all()).map_err(StoreError::io(&kept))?;
+                    sync_folder(&self.quarantine)?;
+                    return Ok(kept);
+                }
+            }
+        }
+        Err(StoreError::NotAFolder { path: self.quarantine.clone() })
+    }
+
+    /// Appends `line` in one write and syncs it, or leaves the file as it was.
+    fn write(&mut self, line: String) -> Result<(), StoreError> {
+        let checked = self.lines.check(line.as_bytes()).map_err(|_| StoreError::Unwritable)?;
+        let bytes = (line + "\n").into_bytes();
+        let written = self.file.write(&bytes).and_then(|count| {
+            if count == bytes.len() { self.file.sync_data() } else { Err(ErrorKind::StorageFull.into()) }
+        });
+        if let Err(source) = written {
+            // What was not acknowledged must not stay; if cutting fails as well, the next reader sees the
+            // whole file anew.
+            if self.cut().is_err() {
+                self.read_to = 0;
+            }
+            return Err(StoreError::io(&self.path)(source));
+        }
+        self.advance(checked, bytes.len());
+        Ok(())
+    }
+
+    fn advance(&mut self, line: L::Line, length: usize) {
+        self.lines.take(line, self.read_to);
+        self.read_to += length as u64;
+        self.lines_read += 1;
+    }
+
+    fn cut(&self) -> Result<(), StoreError> {
+        let cut = self.file.set_len(self.read_to).and_then(|()| self.file.sync_all());
+        cut.map_err(StoreError::io(&self.path))
+    }
+
+    fn flawed(&self, flaw: Flaw) -> StoreError {
+        match flaw {
+            Flaw::Damage(what) => self.damaged(what),
+            Flaw::TooNew => StoreError::TooNew { file: self.path.clone() },
+        }
+    }
+
+    fn damaged(&self, what: &'static str) -> StoreError {
+        StoreError::Damaged { file: self.path.clone(), line: self.lines_read + 1, what }
+    }
+}
+
+fn open_log(path: &Path) -> Result<File, StoreError> {
+    let file = open_file(path, OpenOptions::new().read(true).append(true).create(true))?;
+    if let Some(folder) = path.parent() {
+        sync_folder(folder)?;
+    }
+    Ok(file)
+}
+
+fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(StoreError::io(folder))
+}
+
+/// The OS lock, let go when dropped, and by the system when the process dies.
+struct Held<'a>(&'a File);
+
+impl<'a> Held<'a> {
+    fn shared(lock: &'a File, path: &Path) -> Result<Self, StoreError> {
+        retry(|| lock.lock_shared()).map_err(StoreError::io(path)).map(|()| Self(lock))
+    }
+
+    fn exclusive(lock: &'a File, path: &Path) -> Result<Self, StoreError> {
+        retry(|| lock.lock()).map_err(StoreError::io(path)).map(|()| Self(lock))
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        // Closing the file would let go as well; there is nobody to tell.
+        let _ = self.0.unlock();
+    }
+}
+
+fn retry(mut lock: impl FnMut() -> std::io::Result<()>) -> std::io::Result<()> {
+    loop {
+        match lock() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
+}
