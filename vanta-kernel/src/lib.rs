@@ -22,6 +22,8 @@ extern crate alloc;
 mod action;
 mod approval;
 mod assess;
+#[cfg(feature = "cli")]
+pub mod cli;
 mod event;
 pub mod json;
 mod reading;
