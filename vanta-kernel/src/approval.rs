@@ -190,12 +190,7 @@ impl Proposal {
     /// A proposal of `actions`, whose strictest verdict is `risk` by `rule` for `reason`.
     ///
     /// Until [`Proposal::binding`] sets a narrower one, it is bound to the digest of the actions themselves.
-    pub fn new(
-        actions: Vec<Action>,
-        risk: Risk,
-        rule: impl Into<String>,
-        reason: impl Into<String>,
-    ) -> Self {
+    pub fn new(actions: Vec<Action>, risk: Risk, rule: impl Into<String>, reason: impl Into<String>) -> Self {
         Self {
             binding: binding_of(&actions),
             actions,
@@ -317,8 +312,11 @@ impl Approval {
     ///
     /// # Errors
     /// [`ApprovalError::AlreadyDecided`], [`ApprovalError::Expired`] or [`ApprovalError::Consumed`]: an item is
-    /// decided once. Propose again to ask again.
+    /// decided once. Propose again to ask again. [`ApprovalError::Unnamed`] when `by` is empty.
     pub fn decide(&self, answer: Answer, by: &str, now_ms: u64) -> Result<Self, ApprovalError> {
+        if by.is_empty() {
+            return Err(ApprovalError::Unnamed);
+        }
         match self.status_at(now_ms) {
             ApprovalStatus::Proposed => {}
             ApprovalStatus::Approved | ApprovalStatus::Denied => return Err(ApprovalError::AlreadyDecided),
@@ -338,9 +336,12 @@ impl Approval {
     ///
     /// # Errors
     /// [`ApprovalError::WrongBinding`] for any other act, [`ApprovalError::OtherHolder`] when it was used,
-    /// [`ApprovalError::NotDecided`], [`ApprovalError::Denied`], [`ApprovalError::Expired`]. None of them may
-    /// run anything.
+    /// [`ApprovalError::NotDecided`], [`ApprovalError::Denied`], [`ApprovalError::Expired`], and
+    /// [`ApprovalError::Unnamed`] when `holder` is empty. None of them may run anything.
     pub fn consume(&self, binding: &str, holder: &str, now_ms: u64) -> Result<Self, ApprovalError> {
+        if holder.is_empty() {
+            return Err(ApprovalError::Unnamed);
+        }
         if !eq(self.binding.as_bytes(), binding.to_ascii_lowercase().as_bytes()) {
             return Err(ApprovalError::WrongBinding);
         }
@@ -512,12 +513,16 @@ pub enum ApprovalError {
     WrongBinding,
     /// It was used by another holder.
     OtherHolder,
+    /// Whoever decides or uses it gave no name.
+    Unnamed,
 }
 
 impl fmt::Display for ApprovalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NotApprovable => "the action is blocked and no approval can change that; choose another way",
+            Self::NotApprovable => {
+                "the action is blocked and no approval can change that; choose another way"
+            }
             Self::NotNeeded => "the action is allowed without a person; run it",
             Self::NoActions => "the proposal names no action; say what would be done",
             Self::BadBinding => "the binding is not hexadecimal; pass the digest of the act",
@@ -528,6 +533,7 @@ impl fmt::Display for ApprovalError {
             Self::Denied => "this approval was denied; do not run the action",
             Self::WrongBinding => "this approval is for another act; propose this one",
             Self::OtherHolder => "this approval was used by another holder; propose again to ask again",
+            Self::Unnamed => "nobody is named; say who decides or uses the approval",
         })
     }
 }

@@ -1,6 +1,6 @@
 //! What the `vanta-kernel` command does, on streams that are handed in, so that other front ends offer the same.
 //!
-//! It parses arguments and prints verdicts; every decision is [`assess`](crate::assess)'s. It looks at no file
+//! It parses arguments and prints verdicts; every decision is [`assess`]'s. It looks at no file
 //! and no variable, except that a relative `--root` starts from the working directory.
 
 use std::ffi::OsString;
@@ -49,7 +49,7 @@ pub fn main_with(
 enum Task {
     Print(String),
     Batch,
-    One { action: Action, scope: Scope, explain: bool },
+    One { action: Action, scope: Box<Scope>, explain: bool },
 }
 
 impl Task {
@@ -123,7 +123,7 @@ impl<'a> Options<'a> {
         let [action] = self.actions.as_slice() else {
             return Err("give one action, in quotes".into());
         };
-        Ok(Task::One { action: self.action(action)?, scope: self.scope()?, explain: self.explain })
+        Ok(Task::One { action: self.action(action)?, scope: Box::new(self.scope()?), explain: self.explain })
     }
 
     fn action(&self, subject: &str) -> Result<Action, String> {

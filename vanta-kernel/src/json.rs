@@ -389,7 +389,8 @@ impl Parser<'_> {
         self.at += 1;
         let mut string = String::new();
         loop {
-            let plain = self.rest().bytes().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..=0x1f)).count();
+            let plain =
+                self.rest().bytes().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..=0x1f)).count();
             // The bytes that end a plain run are ASCII, so the run ends between characters.
             string.push_str(self.text.get(self.at..self.at + plain).unwrap_or_default());
             self.at += plain;
@@ -449,7 +450,8 @@ impl Parser<'_> {
     }
 
     fn blanks(&mut self) {
-        self.at += self.rest().bytes().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
+        self.at +=
+            self.rest().bytes().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
     }
 
     fn take(&mut self, byte: u8) -> bool {

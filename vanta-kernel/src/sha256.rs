@@ -165,9 +165,8 @@ fn compress(state: &mut [u32; 8], block: &[u8; BLOCK]) {
 
 const BLOCK: usize = 64;
 
-const START: [u32; 8] = [
-    0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
-];
+const START: [u32; 8] =
+    [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19];
 
 #[rustfmt::skip]
 const K: [u32; 64] = [

@@ -390,7 +390,8 @@ fn search(rest: &str) -> Option<Action> {
 fn glob(rest: &str) -> Option<Action> {
     let (pattern, folder) = rest.rsplit_once(" in ").unwrap_or((rest, ""));
     let (pattern, folder) = (some(pattern.trim())?, folder.trim());
-    let (fixed, wild) = pattern.split_at_checked(pattern.find(['*', '?', '[', '{']).unwrap_or(pattern.len()))?;
+    let (fixed, wild) =
+        pattern.split_at_checked(pattern.find(['*', '?', '[', '{']).unwrap_or(pattern.len()))?;
     let fixed = if wild.is_empty() { fixed } else { parent(fixed) };
     if wild.contains("..") || wild.contains("{/") || wild.contains(",/") || wild.contains('~') {
         return None;

@@ -1,8 +1,9 @@
 //! `approvals.tsv`: every change of every approval, one row each; the last row of an id is its state.
 //!
 //! A row counts when its MAC verifies with this user's key, so rows that came with a clone never do. How far
-//! the file had got is noted in the state folder: a file that was set back to an earlier state is damage, and
-//! after the whole file was deleted, row numbers and ids go on where they were.
+//! the file had got is noted in the state folder. When the file was set back to an earlier state, the rows that
+//! are gone may have used up an approval that still looks unused: such approvals expire, and ids go on where
+//! they were.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -14,7 +15,7 @@ use super::dirs::open_file;
 use super::log::{Flaw, LineLog, Lines, Repair};
 use super::row::{self, FORMAT, HEADER, Row};
 use super::{StateDir, StoreError, VantaDir};
-use crate::{Answer, Approval, ApprovalId, Proposal};
+use crate::{Answer, Approval, ApprovalId, ApprovalStatus, Proposal};
 
 /// The approvals of one root. Any number of handles, in any number of processes, may be open.
 #[derive(Debug)]
@@ -48,8 +49,10 @@ impl Approvals {
     /// # Errors
     /// As for [`Approvals::open`].
     pub fn list(&self, now_ms: u64) -> Result<Vec<Approval>, StoreError> {
-        let at = |approval: &Approval| approval.clone().at(now_ms);
-        self.log().read(|log| log.lines.approvals.values().map(at).collect())
+        self.log().read(|log| {
+            let table = &log.lines;
+            table.approvals.values().map(|approval| table.at(approval, now_ms)).collect()
+        })
     }
 
     /// The approval `id` as it stands at `now_ms`.
@@ -57,7 +60,10 @@ impl Approvals {
     /// # Errors
     /// As for [`Approvals::open`].
     pub fn get(&self, id: ApprovalId, now_ms: u64) -> Result<Option<Approval>, StoreError> {
-        self.log().read(|log| log.lines.approvals.get(&id).map(|approval| approval.clone().at(now_ms)))
+        self.log().read(|log| {
+            let table = &log.lines;
+            table.approvals.get(&id).map(|approval| table.at(approval, now_ms))
+        })
     }
 
     /// Records what the person `by` answered.
@@ -65,7 +71,13 @@ impl Approvals {
     /// # Errors
     /// [`StoreError::UnknownApproval`]; [`StoreError::Refused`] as [`Approval::decide`] says; any other as for
     /// [`Approvals::open`].
-    pub fn decide(&self, id: ApprovalId, answer: Answer, by: &str, now_ms: u64) -> Result<Approval, StoreError> {
+    pub fn decide(
+        &self,
+        id: ApprovalId,
+        answer: Answer,
+        by: &str,
+        now_ms: u64,
+    ) -> Result<Approval, StoreError> {
         self.change(now_ms, |table| Ok(table.find(id)?.decide(answer, by, now_ms)?))
     }
 
@@ -101,7 +113,7 @@ impl Approvals {
         self.log().append(now_ms, |table| {
             let approval = make(table)?;
             let changed = table.approvals.get(&approval.id()) != Some(&approval);
-            let row = changed.then(|| row::encode(table.last.row + 1, &approval, now_ms, &table.key));
+            let row = changed.then(|| table.row(&approval, now_ms));
             Ok((row, approval))
         })
     }
@@ -117,10 +129,12 @@ struct Table {
     key: [u8; 32],
     head_path: PathBuf,
     has_header: bool,
-    has_rows: bool,
     approvals: BTreeMap<ApprovalId, Approval>,
     last: Head,
+    /// How far the file had got when the note was written.
     noted: Head,
+    /// The noted row is in the file.
+    meets_note: bool,
 }
 
 /// How far the file has got.
@@ -137,10 +151,10 @@ impl Table {
             key,
             head_path,
             has_header: false,
-            has_rows: false,
             approvals: BTreeMap::new(),
             last: Head::default(),
             noted: Head::default(),
+            meets_note: true,
         }
     }
 
@@ -150,6 +164,23 @@ impl Table {
 
     fn find(&self, id: ApprovalId) -> Result<&Approval, StoreError> {
         self.approvals.get(&id).ok_or(StoreError::UnknownApproval(id))
+    }
+
+    fn row(&self, approval: &Approval, now_ms: u64) -> String {
+        row::encode(self.last.row + 1, approval, now_ms, &self.key)
+    }
+
+    /// Whether `approval` looks unused while rows that may say otherwise are gone.
+    fn is_doubtful(&self, approval: &Approval) -> bool {
+        !self.meets_note && approval.status == ApprovalStatus::Approved
+    }
+
+    fn at(&self, approval: &Approval, now_ms: u64) -> Approval {
+        let mut approval = approval.clone().at(now_ms);
+        if self.is_doubtful(&approval) {
+            approval.status = ApprovalStatus::Expired;
+        }
+        approval
     }
 }
 
@@ -167,6 +198,7 @@ impl Lines for Table {
     fn reset(&mut self) -> Result<(), StoreError> {
         *self = Self::new(self.key, std::mem::take(&mut self.head_path));
         self.noted = Head::load(&self.head_path)?;
+        self.meets_note = self.noted.row == 0;
         Ok(())
     }
 
@@ -179,7 +211,7 @@ impl Lines for Table {
             };
         }
         let row = row::decode(line, &self.key)?;
-        if self.has_rows && row.number != self.last.row + 1 {
+        if row.number != self.last.row + 1 {
             return Err(Flaw::Damage("rows before it are missing or out of order"));
         }
         Ok(Some(row))
@@ -188,30 +220,29 @@ impl Lines for Table {
     fn take(&mut self, line: Option<Row>, _at: u64) {
         self.has_header = true;
         if let Some(row) = line {
-            self.has_rows = true;
             let id = self.last.id.max(row.approval.id().get());
             self.last = Head { row: row.number, id, mac: row.mac };
+            self.meets_note |= (self.last.row, &self.last.mac) == (self.noted.row, &self.noted.mac);
             self.approvals.insert(row.approval.id(), row.approval);
         }
     }
 
-    fn complete(&mut self) -> Result<(), Flaw> {
-        let (last, noted) = (&self.last, &self.noted);
-        if !self.has_rows {
-            self.last = noted.clone();
-        } else if last.row < noted.row || (last.row == noted.row && last.mac != noted.mac) {
-            return Err(Flaw::Damage("the file was set back to an earlier state"));
-        } else {
-            self.last.id = last.id.max(noted.id);
-        }
-        Ok(())
+    fn complete(&mut self) {
+        self.last.id = self.last.id.max(self.noted.id);
+    }
+
+    /// Expires, one by one, what may have been used up by rows that are gone.
+    fn amend(&self, now_ms: u64) -> Option<String> {
+        let doubtful = self.approvals.values().find(|approval| self.is_doubtful(approval))?;
+        Some(self.row(&Approval { status: ApprovalStatus::Expired, ..doubtful.clone() }, now_ms))
     }
 
     fn durable(&mut self) -> Result<(), StoreError> {
-        if self.has_rows && self.last != self.noted {
+        if self.last != self.noted {
             self.last.save(&self.head_path)?;
             self.noted = self.last.clone();
         }
+        self.meets_note = true;
         Ok(())
     }
 

@@ -27,9 +27,13 @@ impl VantaDir {
         let path = root.join(".vanta");
         make_folder(&path)?;
         let ignore = path.join(".gitignore");
-        let present = open_file(&ignore, OpenOptions::new().read(true).append(true).create(true))?;
-        if present.metadata().map_err(StoreError::io(&ignore))?.len() == 0 {
-            (&present).write_all(b"*\n").map_err(StoreError::io(&ignore))?;
+        let mut file = open_file(&ignore, OpenOptions::new().read(true).append(true).create(true))?;
+        let mut present = Vec::new();
+        file.read_to_end(&mut present).map_err(StoreError::io(&ignore))?;
+        // In git the last pattern that matches decides.
+        if present != b"*\n" && !present.ends_with(b"\n*\n") {
+            let line: &[u8] = if present.is_empty() { b"*\n" } else { b"\n*\n" };
+            file.write_all(line).map_err(StoreError::io(&ignore))?;
         }
         Ok(Self { path })
     }
@@ -128,8 +132,9 @@ fn random() -> io::Result<[u8; 32]> {
 /// Makes the folder `path` when missing, and private in any case. Its parent must exist.
 pub(crate) fn make_folder(path: &Path) -> Result<(), StoreError> {
     match DirBuilder::new().mode(0o700).create(path) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(StoreError::io(path)(error)),
-        _ => {}
+        Ok(()) => sync_folder(path.parent().unwrap_or(path))?,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(StoreError::io(path)(error)),
     }
     let found = fs::symlink_metadata(path).map_err(StoreError::io(path))?;
     if !found.is_dir() {
@@ -157,4 +162,11 @@ pub(crate) fn open_file(path: &Path, options: &mut OpenOptions) -> Result<File, 
         file.set_permissions(Permissions::from_mode(0o600)).map_err(StoreError::io(path))?;
     }
     Ok(file)
+}
+
+/// Makes the entries of `folder` durable.
+pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+    // A relative path of one word has the empty path as its parent.
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(StoreError::io(folder))
 }

@@ -123,7 +123,8 @@ impl Lines for Chain {
 
     fn check(&self, line: &[u8]) -> Result<(u64, String), Flaw> {
         let body = line.len().checked_sub(CHAIN.len() + 64 + END.len());
-        let (body, _) = body.and_then(|at| line.split_at_checked(at)).ok_or(Flaw::Damage("it is too short"))?;
+        let (body, _) =
+            body.and_then(|at| line.split_at_checked(at)).ok_or(Flaw::Damage("it is too short"))?;
         let chain = self.value(body);
         if line.get(body.len()..) != Some(format!("{CHAIN}{chain}{END}").as_bytes()) {
             return Err(Flaw::Damage("its checksum is wrong"));
@@ -144,8 +145,10 @@ impl Lines for Chain {
         self.last = Some((seq, chain));
     }
 
-    fn complete(&mut self) -> Result<(), Flaw> {
-        Ok(())
+    fn complete(&mut self) {}
+
+    fn amend(&self, _now_ms: u64) -> Option<String> {
+        None
     }
 
     fn durable(&mut self) -> Result<(), StoreError> {

@@ -4,12 +4,12 @@
 //! incremental, so an append costs what was added since the last one, not the whole file.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::StoreError;
-use super::dirs::{make_folder, open_file};
+use super::dirs::{make_folder, open_file, sync_folder};
 
 /// What the lines of one file mean.
 pub(crate) trait Lines {
@@ -26,7 +26,10 @@ pub(crate) trait Lines {
     fn take(&mut self, line: Self::Line, at: u64);
 
     /// Called when the file was read to its end after a reset.
-    fn complete(&mut self) -> Result<(), Flaw>;
+    fn complete(&mut self);
+
+    /// The next line, if any, that must be added before anything else is.
+    fn amend(&self, now_ms: u64) -> Option<String>;
 
     /// Called when what was taken in is durable.
     fn durable(&mut self) -> Result<(), StoreError>;
@@ -78,6 +81,7 @@ impl Repair {
 pub(crate) struct LineLog<L> {
     path: PathBuf,
     quarantine: PathBuf,
+    lock_path: PathBuf,
     lock: File,
     file: File,
     read_to: u64,
@@ -90,21 +94,19 @@ impl<L: Lines> LineLog<L> {
     /// Opens `name` in `folder`, making it when missing, and checks all of it.
     pub(crate) fn open(folder: &Path, name: &str, lines: L) -> Result<Self, StoreError> {
         let path = folder.join(name);
-        let lock_path = folder.join(name).with_extension("lock");
-        let lock =
-            open_file(&lock_path, OpenOptions::new().read(true).write(true).create(true).truncate(false))?;
+        let lock_path = path.with_extension("lock");
+        let lock = open_lock(&lock_path)?;
         let file = open_log(&path)?;
         let quarantine = folder.join("quarantine");
         let (read_to, lines_read, repairs) = (0, 0, Vec::new());
-        let mut log = Self { path, quarantine, lock, file, read_to, lines_read, lines, repairs };
+        let mut log = Self { path, quarantine, lock_path, lock, file, read_to, lines_read, lines, repairs };
         log.read(|_| ())?;
         Ok(log)
     }
 
     /// Reads what others added and hands the up-to-date log to `look`, all under a shared lock.
     pub(crate) fn read<T>(&mut self, look: impl FnOnce(&Self) -> T) -> Result<T, StoreError> {
-        let lock = self.lock.try_clone().map_err(StoreError::io(&self.path))?;
-        let _held = Held::shared(&lock, &self.path)?;
+        let _held = self.hold(File::lock_shared)?;
         self.refresh()?;
         Ok(look(self))
     }
@@ -117,14 +119,16 @@ impl<L: Lines> LineLog<L> {
         now_ms: u64,
         make: impl FnOnce(&L) -> Result<(Option<String>, T), StoreError>,
     ) -> Result<T, StoreError> {
-        let lock = self.lock.try_clone().map_err(StoreError::io(&self.path))?;
-        let _held = Held::exclusive(&lock, &self.path)?;
+        let _held = self.hold(File::lock)?;
         let tail = self.refresh()?;
         if !tail.is_empty() {
             self.repair(tail, now_ms)?;
         }
         if self.read_to == 0 {
             self.write(self.lines.header(now_ms))?;
+        }
+        while let Some(line) = self.lines.amend(now_ms) {
+            self.write(line)?;
         }
         let (line, result) = make(&self.lines)?;
         if let Some(line) = line {
@@ -145,6 +149,22 @@ impl<L: Lines> LineLog<L> {
             line.clear();
         }
         Ok(())
+    }
+
+    /// Waits for the lock, and for the one in its place when somebody deleted it meanwhile.
+    fn hold(&mut self, lock: fn(&File) -> io::Result<()>) -> Result<Held, StoreError> {
+        loop {
+            let file = self.lock.try_clone().map_err(StoreError::io(&self.lock_path))?;
+            match lock(&file) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                locked => locked.map_err(StoreError::io(&self.lock_path))?,
+            }
+            let held = Held(file);
+            if is_at(&self.lock_path, &held.0)? {
+                return Ok(held);
+            }
+            self.lock = open_lock(&self.lock_path)?;
+        }
     }
 
     /// Reads and checks what was added since the last time; returns the bytes after the last newline.
@@ -170,7 +190,7 @@ impl<L: Lines> LineLog<L> {
             self.advance(checked, length);
         };
         if from_start {
-            self.lines.complete().map_err(|flaw| self.flawed(flaw))?;
+            self.lines.complete();
         }
         self.check_tail(&tail)?;
         Ok(tail)
@@ -188,9 +208,7 @@ impl<L: Lines> LineLog<L> {
 
     /// Follows the path when another file was put there.
     fn reopen_when_replaced(&mut self) -> Result<bool, StoreError> {
-        let held = self.file.metadata().map_err(StoreError::io(&self.path))?;
-        let same = fs::symlink_metadata(&self.path)
-            .is_ok_and(|found| (found.dev(), found.ino()) == (held.dev(), held.ino()));
+        let same = is_at(&self.path, &self.file)?;
         if !same {
             self.file = open_log(&self.path)?;
         }
@@ -282,41 +300,29 @@ impl<L: Lines> LineLog<L> {
 
 fn open_log(path: &Path) -> Result<File, StoreError> {
     let file = open_file(path, OpenOptions::new().read(true).append(true).create(true))?;
-    if let Some(folder) = path.parent() {
+    let is_new = file.metadata().map_err(StoreError::io(path))?.len() == 0;
+    if let (true, Some(folder)) = (is_new, path.parent()) {
         sync_folder(folder)?;
     }
     Ok(file)
 }
 
-fn sync_folder(folder: &Path) -> Result<(), StoreError> {
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(StoreError::io(folder))
+fn open_lock(path: &Path) -> Result<File, StoreError> {
+    open_file(path, OpenOptions::new().read(true).write(true).create(true).truncate(false))
+}
+
+/// Whether `file` is what stands at `path`.
+fn is_at(path: &Path, file: &File) -> Result<bool, StoreError> {
+    let file = file.metadata().map_err(StoreError::io(path))?;
+    Ok(fs::symlink_metadata(path).is_ok_and(|found| (found.dev(), found.ino()) == (file.dev(), file.ino())))
 }
 
 /// The OS lock, let go when dropped, and by the system when the process dies.
-struct Held<'a>(&'a File);
+struct Held(File);
 
-impl<'a> Held<'a> {
-    fn shared(lock: &'a File, path: &Path) -> Result<Self, StoreError> {
-        retry(|| lock.lock_shared()).map_err(StoreError::io(path)).map(|()| Self(lock))
-    }
-
-    fn exclusive(lock: &'a File, path: &Path) -> Result<Self, StoreError> {
-        retry(|| lock.lock()).map_err(StoreError::io(path)).map(|()| Self(lock))
-    }
-}
-
-impl Drop for Held<'_> {
+impl Drop for Held {
     fn drop(&mut self) {
-        // Closing the file would let go as well; there is nobody to tell.
+        // There is nobody to tell; closing the last handle lets go as well.
         let _ = self.0.unlock();
-    }
-}
-
-fn retry(mut lock: impl FnMut() -> std::io::Result<()>) -> std::io::Result<()> {
-    loop {
-        match lock() {
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            done => return done,
-        }
     }
 }
