@@ -1,0 +1,308 @@
+//! One command as a group of processes, watched by a thread of its own until all of it is gone.
+//!
+//! This file is the only one in the crate that starts a process. The command runs in a new session (no terminal,
+//! its own process group) with both outputs on one pipe, so that they keep their order. A thread waits for output,
+//! the end of the leader, the deadline and a call to stop, whichever comes first; it needs no async runtime. The
+//! group is always killed before its leader is reaped, so its id cannot belong to anybody else by then.
+
+use std::ffi::OsString;
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use tokio::sync::oneshot;
+use vanta_core::CancelToken;
+
+use super::capture::Capture;
+
+/// A command to run.
+#[derive(Debug)]
+pub(super) struct Job {
+    /// The program and its arguments.
+    pub(super) program: Vec<OsString>,
+    /// Working directory.
+    pub(super) cwd: PathBuf,
+    /// The whole environment.
+    pub(super) env: Vec<(OsString, OsString)>,
+    /// How long it may take.
+    pub(super) limit: Duration,
+}
+
+/// How it ended and what it printed.
+#[derive(Debug)]
+pub(super) struct Report {
+    pub(super) end: End,
+    pub(super) output: Capture,
+    /// Something it started in the background still held the output when it ended.
+    pub(super) left_behind: bool,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// By itself, with this code.
+    Exit(i32),
+    /// By a signal that it did not get from here.
+    Signal(i32),
+    /// The limit passed.
+    TimedOut,
+    /// The call was cancelled.
+    Cancelled,
+    /// Nobody knows; somebody else took the exit code.
+    Unknown,
+}
+
+impl Job {
+    /// Runs it to its end, its limit or `cancel`. When the future is dropped the whole group is killed at once.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub(super) async fn run(self, cancel: &CancelToken) -> io::Result<Report> {
+        let (wake, waker) = io::pipe()?;
+        let control = Arc::new(Control { state: Mutex::default(), waker });
+        let _guard = KillOnDrop(Arc::clone(&control));
+        let (answer, mut answered) = oneshot::channel();
+        let watched = Arc::clone(&control);
+        std::thread::Builder::new()
+            .name("vanta-shell".into())
+            .spawn(move || watch(self, &watched, wake, answer))?;
+        let gone = |_| io::Error::other("the thread that watched the command ended without a report");
+        tokio::select! {
+            report = &mut answered => report.map_err(gone)?,
+            () = cancel.cancelled() => {
+                control.stop();
+                answered.await.map_err(gone)?
+            }
+        }
+    }
+}
+
+/// Shared by the call and the watching thread.
+#[derive(Debug)]
+struct Control {
+    state: Mutex<State>,
+    /// A byte on it ends the thread's waiting.
+    waker: PipeWriter,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The group, from start until just before its leader is reaped.
+    group: Option<Pid>,
+    stop: bool,
+    abandoned: bool,
+}
+
+impl Control {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks the thread to end the command.
+    fn stop(&self) {
+        self.state().stop = true;
+        // A full pipe wakes as well.
+        let _ = (&self.waker).write(&[1]);
+    }
+
+    // INVARIANT: the leader is not reaped while `group` is set, so the id is this group's and nobody else's.
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = self.state().group {
+            // A group that is already gone needs no signal.
+            let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+/// Nobody waits any longer: nothing of the command may stay.
+struct KillOnDrop(Arc<Control>);
+
+impl Drop for KillOnDrop {
+    fn drop(&mut self) {
+        self.0.state().abandoned = true;
+        self.0.signal(Signal::KILL);
+        self.0.stop();
+    }
+}
+
+/// The thread: start, watch, kill what is left, report, reap.
+fn watch(job: Job, control: &Control, wake: PipeReader, answer: oneshot::Sender<io::Result<Report>>) {
+    let limit = job.limit;
+    let started = start(job).and_then(|(child, output)| {
+        let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        Ok((child, output, leader.ok_or_else(|| io::Error::other("the system gave no process id"))?))
+    });
+    let (mut child, output, leader) = match started {
+        Ok(started) => started,
+        Err(error) => {
+            let _ = answer.send(Err(error));
+            return;
+        }
+    };
+    control.state().group = Some(leader);
+    let report = Watch::new(leader, output, wake, limit).until_end(control);
+    control.signal(Signal::KILL);
+    // Whoever waits gets the answer before the leader is reaped: a process that cannot be killed (a dead network
+    // disk) must not hold the call.
+    let _ = answer.send(Ok(report));
+    let mut state = control.state();
+    state.group = None;
+    drop(state);
+    let _ = child.wait();
+}
+
+fn start(job: Job) -> io::Result<(Box<dyn ChildWrapper>, PipeReader)> {
+    let (reader, writer) = io::pipe()?;
+    let mut words = job.program.into_iter();
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words).current_dir(&job.cwd).env_clear().envs(job.env).env("PWD", &job.cwd);
+    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+    let mut command = CommandWrap::from(command);
+    let child = command.wrap(ProcessSession).spawn()?;
+    // Only the command holds the writing end now, so its end is seen.
+    drop(command);
+    Ok((child, reader))
+}
+
+/// The watching of one command.
+struct Watch {
+    leader: Pid,
+    /// `None` once every writer is gone.
+    output: Option<PipeReader>,
+    wake: PipeReader,
+    /// Becomes readable when the leader ends, where the system has such handles.
+    ended: Option<OwnedFd>,
+    deadline: Instant,
+    capture: Capture,
+}
+
+impl Watch {
+    fn new(leader: Pid, output: PipeReader, wake: PipeReader, limit: Duration) -> Self {
+        let deadline = Instant::now() + limit;
+        Self {
+            leader,
+            output: Some(output),
+            wake,
+            ended: end_handle(leader),
+            deadline,
+            capture: Capture::default(),
+        }
+    }
+
+    fn until_end(mut self, control: &Control) -> Report {
+        let end = loop {
+            if let Some(end) = self.leader_end() {
+                break end;
+            }
+            if control.state().stop {
+                break self.end_by(control, End::Cancelled);
+            }
+            if Instant::now() >= self.deadline {
+                break self.end_by(control, End::TimedOut);
+            }
+            self.wait_until(self.deadline);
+        };
+        // What a pipeline or a background process prints last; held no longer than this.
+        self.drain_until(Instant::now() + DRAIN, control);
+        let left_behind = self.output.is_some() && matches!(end, End::Exit(_));
+        Report { end, output: self.capture, left_behind }
+    }
+
+    /// Asks the group to end, and kills it when it does not.
+    fn end_by(&mut self, control: &Control, end: End) -> End {
+        control.signal(Signal::TERM);
+        let patience = Instant::now() + GRACE;
+        while self.leader_end().is_none() && Instant::now() < patience && !control.state().abandoned {
+            self.wait_until(patience);
+        }
+        control.signal(Signal::KILL);
+        end
+    }
+
+    fn drain_until(&mut self, until: Instant, control: &Control) {
+        while self.output.is_some() && Instant::now() < until && !control.state().abandoned {
+            self.wait_until(until);
+        }
+    }
+
+    /// How the leader ended, if it did. It stays unreaped.
+    fn leader_end(&self) -> Option<End> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        match waitid(WaitId::Pid(self.leader), options) {
+            Ok(None) => None,
+            Ok(Some(status)) => match (status.exit_status(), status.terminating_signal()) {
+                (Some(code), _) => Some(End::Exit(code)),
+                (None, Some(signal)) => Some(End::Signal(signal)),
+                (None, None) => Some(End::Unknown),
+            },
+            Err(rustix::io::Errno::INTR) => None,
+            // The process around this ignores the end of children, so the system reaped it.
+            Err(_) => Some(End::Unknown),
+        }
+    }
+
+    /// Waits for anything to happen, at most until `until`, and takes what was printed.
+    fn wait_until(&mut self, until: Instant) {
+        let mut longest = until.saturating_duration_since(Instant::now());
+        if self.ended.is_none() {
+            longest = longest.min(TICK);
+        }
+        let timeout = Timespec::try_from(longest).ok();
+        // An absent handle is stood in for by the wake pipe; its answer is not looked at.
+        let wake = self.wake.as_fd();
+        let ended = self.ended.as_ref().map_or(wake, AsFd::as_fd);
+        let output = self.output.as_ref().map_or(wake, AsFd::as_fd);
+        let mut fds = [wake, ended, output].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+        if poll(&mut fds, timeout.as_ref()).is_err() {
+            // Interrupted, or short of memory: look again a little later.
+            std::thread::sleep(Duration::from_millis(1));
+            return;
+        }
+        let [woken, ended, printed] = fds.map(|fd| !fd.revents().is_empty());
+        if woken {
+            // The byte must not wake again; what it means is in the state.
+            let _ = self.wake.read(&mut [0; 16]);
+        }
+        if ended {
+            self.ended = None;
+        }
+        if printed {
+            self.take_output();
+        }
+    }
+
+    fn take_output(&mut self) {
+        let Some(output) = &mut self.output else { return };
+        let mut part = [0; 64 * 1024];
+        match output.read(&mut part) {
+            Ok(n) if n > 0 => self.capture.push(part.get(..n).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(_) | Err(_) => self.output = None,
+        }
+    }
+}
+
+/// How long output is still read after the leader ended.
+const DRAIN: Duration = Duration::from_millis(500);
+
+/// Between the request to end and the kill.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How often the end of the leader is looked for where no handle tells.
+const TICK: Duration = Duration::from_millis(10);
+
+#[cfg(target_os = "linux")]
+fn end_handle(leader: Pid) -> Option<OwnedFd> {
+    rustix::process::pidfd_open(leader, rustix::process::PidfdFlags::empty()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end_handle(_: Pid) -> Option<OwnedFd> {
+    None
+}
