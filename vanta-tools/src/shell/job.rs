@@ -306,3 +306,6 @@ fn end_handle(leader: Pid) -> Option<OwnedFd> {
 fn end_handle(_: Pid) -> Option<OwnedFd> {
     None
 }
+
+#[cfg(test)]
+mod tests;

@@ -79,3 +79,89 @@ fn save_in(
         errno => failed(errno),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write;
+    use std::os::unix::fs::PermissionsExt;
+
+    use vanta_core::Scope;
+
+    use super::*;
+
+    fn place(root: &tempfile::TempDir, name: &str) -> Place {
+        Place::locate(&Scope::new(root.path().to_str().unwrap()), name).unwrap()
+    }
+
+    fn names(root: &tempfile::TempDir) -> Vec<String> {
+        fs::read_dir(root.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect()
+    }
+
+    fn basis(place: &Place) -> Basis {
+        Basis::File(place.open_file().unwrap().1)
+    }
+
+    #[test]
+    fn a_write_that_fails_midway_leaves_the_old_content_and_nothing_else() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("f"), "old").unwrap();
+        let place = place(&root, "f");
+        let failed = save(&place, basis(&place), |file| {
+            file.write_all(b"ne")?;
+            Err(io::Error::from(io::ErrorKind::StorageFull))
+        });
+        assert!(matches!(failed, Err(FileError::Io { .. })));
+        assert_eq!(
+            (fs::read_to_string(root.path().join("f")).unwrap(), names(&root)),
+            ("old".into(), vec!["f".into()])
+        );
+    }
+
+    #[test]
+    fn folders_made_for_a_failed_write_are_taken_back() {
+        let root = tempfile::tempdir().unwrap();
+        let failed = save(&place(&root, "a/b/f"), Basis::Nothing, |_| {
+            Err(io::Error::from(io::ErrorKind::StorageFull))
+        });
+        assert!(failed.is_err() && names(&root).is_empty());
+    }
+
+    #[test]
+    fn a_change_while_writing_is_noticed() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("f");
+        fs::write(&path, "old").unwrap();
+        let place = place(&root, "f");
+        let raced = |during: &dyn Fn(), basis| {
+            save(&place, basis, |file| {
+                during();
+                file.write_all(b"new")
+            })
+        };
+        let edited = raced(&|| fs::write(&path, "human").unwrap(), basis(&place));
+        assert!(matches!(edited, Err(FileError::Changed { .. })));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "human");
+        let deleted = raced(&|| fs::remove_file(&path).unwrap(), basis(&place));
+        assert!(matches!(deleted, Err(FileError::Changed { .. })) && names(&root).is_empty());
+        let created = raced(&|| fs::write(&path, "human").unwrap(), Basis::Nothing);
+        assert!(matches!(created, Err(FileError::Changed { .. })));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "human");
+    }
+
+    #[test]
+    fn mode_is_kept_and_hard_links_are_left_alone() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("f");
+        fs::write(&path, "old").unwrap();
+        fs::hard_link(&path, root.path().join("other")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        let place = place(&root, "f");
+        save(&place, basis(&place), |file| file.write_all(b"new")).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o640);
+        assert_eq!(fs::read_to_string(root.path().join("other")).unwrap(), "old");
+    }
+}
