@@ -14,6 +14,7 @@
 //! # Ok::<(), vanta_kernel::json::JsonError>(())
 //! ```
 
+use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
@@ -50,12 +51,11 @@ impl Json {
 
     /// An object of `members`, in this order. Later members of a repeated name are dropped.
     pub fn object<K: Into<String>>(members: impl IntoIterator<Item = (K, Json)>) -> Self {
-        let mut object: Vec<(String, Json)> = Vec::new();
-        for (key, value) in members {
-            let key = key.into();
-            if object.iter().all(|(present, _)| *present != key) {
-                object.push((key, value));
-            }
+        let mut object: Vec<(String, Json)> =
+            members.into_iter().map(|(key, value)| (key.into(), value)).collect();
+        if has_repeats(&object) {
+            let mut seen = BTreeSet::new();
+            object.retain(|(key, _)| seen.insert(key.clone()));
         }
         Self::Object(object)
     }

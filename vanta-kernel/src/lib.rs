@@ -44,3 +44,9 @@ pub use reading::{Command, Effect, PathClass, PathUse, Reading, read};
 pub use scope::Scope;
 pub use verdict::{Finding, POLICY_VERSION, Risk, Verdict};
 pub use wire::{WireError, batch_case};
+
+/// The README's examples are compiled too.
+#[cfg(all(doctest, feature = "store", unix))]
+#[doc = include_str!("../README.md")]
+#[derive(Debug)]
+pub struct ReadMe;

@@ -222,8 +222,9 @@ pub fn batch_case(row: &Json) -> Result<(Action, Scope), WireError> {
         Json::String(subject) => Action::of_kind(&kind, subject, dialect)?,
         Json::Object(given) => {
             let mut given = given.clone();
+            given.retain(|(key, _)| key != "kind");
             given.insert(0, ("kind".into(), kind.into()));
-            Action::from_json(&Json::object(given))?
+            Action::from_json(&Json::Object(given))?
         }
         _ => return Err(WireError::Invalid("action")),
     };

@@ -169,31 +169,41 @@ impl<L: Lines> LineLog<L> {
 
     /// Reads and checks what was added since the last time; returns the bytes after the last newline.
     fn refresh(&mut self) -> Result<Vec<u8>, StoreError> {
-        let from_start = self.reopen_when_replaced()? || self.read_to == 0;
-        if from_start {
-            (self.read_to, self.lines_read) = (0, 0);
-            self.lines.reset()?;
+        if self.reopen_when_replaced()? || self.read_to == 0 {
+            return self.read_all();
         }
-        let length = self.file.metadata().map_err(StoreError::io(&self.path))?.len();
-        if length < self.read_to {
+        if self.file.metadata().map_err(StoreError::io(&self.path))?.len() < self.read_to {
             return Err(self.damaged("lines that were here are gone"));
         }
+        self.read_on()
+    }
+
+    /// Reads from the beginning; what was read counts only when it was read to the end.
+    fn read_all(&mut self) -> Result<Vec<u8>, StoreError> {
+        (self.read_to, self.lines_read) = (0, 0);
+        self.lines.reset()?;
+        let tail = self.read_on();
+        match &tail {
+            Ok(_) => self.lines.complete(),
+            Err(_) => self.read_to = 0,
+        }
+        tail
+    }
+
+    fn read_on(&mut self) -> Result<Vec<u8>, StoreError> {
         let mut file = self.file.try_clone().map_err(StoreError::io(&self.path))?;
         file.seek(SeekFrom::Start(self.read_to)).map_err(StoreError::io(&self.path))?;
         let mut reader = BufReader::new(file);
         let mut line = Vec::new();
-        let tail = loop {
+        loop {
             line.clear();
             let length = reader.read_until(b'\n', &mut line).map_err(StoreError::io(&self.path))?;
-            let Some(whole) = line.strip_suffix(b"\n") else { break line };
+            let Some(whole) = line.strip_suffix(b"\n") else {
+                return self.check_tail(&line).map(|()| line);
+            };
             let checked = self.lines.check(whole).map_err(|flaw| self.flawed(flaw))?;
             self.advance(checked, length);
-        };
-        if from_start {
-            self.lines.complete();
         }
-        self.check_tail(&tail)?;
-        Ok(tail)
     }
 
     /// A torn write leaves a part of a line; a whole line with one more byte lost its newline to damage.

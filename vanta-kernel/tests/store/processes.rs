@@ -65,18 +65,19 @@ fn of_many_holders_one_gets_the_answer() {
 #[test]
 fn what_a_killed_writer_acknowledged_is_there() {
     let place = Place::new();
-    for round in 0..12_u64 {
+    for round in 0..12 {
         let mut writers = [spawn_writer(&place), spawn_writer(&place)];
-        thread::sleep(Duration::from_millis(60 + 17 * round));
+        let mut outputs =
+            writers.each_mut().map(|writer| BufReader::new(writer.stdout.take().unwrap()).lines());
+        let mut acknowledged: Vec<String> =
+            outputs[0].by_ref().map(Result::unwrap).filter(|line| is_report(line)).take(5 + round).collect();
+        thread::sleep(Duration::from_micros(137 * round as u64));
         for writer in &mut writers {
             writer.kill().unwrap();
-        }
-        for mut writer in writers {
-            let acknowledged = BufReader::new(writer.stdout.take().unwrap()).lines().map_while(Result::ok);
-            let acknowledged: Vec<String> = acknowledged.collect();
             assert_eq!(writer.wait().unwrap().signal(), Some(9));
-            check(&place, &acknowledged);
         }
+        acknowledged.extend(outputs.into_iter().flatten().map_while(Result::ok));
+        check(&place, &acknowledged);
     }
     let events = place.events().unwrap();
     let last = events.append("after", &[], NOW).unwrap();
@@ -198,6 +199,10 @@ fn spawn_writer(place: &Place) -> Child {
         .stderr(Stdio::inherit())
         .spawn()
         .unwrap()
+}
+
+fn is_report(line: &str) -> bool {
+    ["event ", "approved ", "used "].iter().any(|word| line.starts_with(word))
 }
 
 fn check(place: &Place, acknowledged: &[String]) {
