@@ -257,7 +257,7 @@ impl Action {
     }
 }
 
-/// Why a JSON value is no action, verdict or batch row.
+/// Why a JSON value is no action, verdict, approval or batch row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WireError {
@@ -290,10 +290,10 @@ impl fmt::Display for WireError {
 impl core::error::Error for WireError {}
 
 /// Typed access to the members of an object.
-struct Members<'a>(&'a [(String, Json)]);
+pub(crate) struct Members<'a>(&'a [(String, Json)]);
 
 impl<'a> Members<'a> {
-    fn of(json: &'a Json) -> Result<Self, WireError> {
+    pub(crate) fn of(json: &'a Json) -> Result<Self, WireError> {
         json.as_object().map(Self).ok_or(WireError::NotAnObject)
     }
 
@@ -301,7 +301,7 @@ impl<'a> Members<'a> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    fn optional(&self, name: &'static str) -> Result<Option<String>, WireError> {
+    pub(crate) fn optional(&self, name: &'static str) -> Result<Option<String>, WireError> {
         match self.get(name) {
             None => Ok(None),
             Some(Json::String(text)) => Ok(Some(text.clone())),
@@ -309,8 +309,17 @@ impl<'a> Members<'a> {
         }
     }
 
-    fn text(&self, name: &'static str) -> Result<String, WireError> {
+    pub(crate) fn text(&self, name: &'static str) -> Result<String, WireError> {
         self.optional(name)?.ok_or(WireError::Missing(name))
+    }
+
+    pub(crate) fn number(&self, name: &'static str) -> Result<u64, WireError> {
+        self.get(name).ok_or(WireError::Missing(name))?.as_u64().ok_or(WireError::Invalid(name))
+    }
+
+    /// A text that is one of the words `read` knows.
+    pub(crate) fn word<T>(&self, name: &'static str, read: fn(&str) -> Option<T>) -> Result<T, WireError> {
+        read(&self.text(name)?).ok_or(WireError::Invalid(name))
     }
 
     fn flag(&self, name: &'static str) -> Result<bool, WireError> {

@@ -17,6 +17,7 @@
 //! # Ok::<(), ApprovalError>(())
 //! ```
 
+mod json;
 mod proposal;
 
 use alloc::borrow::ToOwned;
@@ -25,7 +26,6 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-use crate::json::Json;
 use crate::sha256::eq;
 use crate::{Action, Risk};
 
@@ -342,32 +342,6 @@ impl Approval {
     #[must_use]
     pub fn holder(&self) -> Option<&str> {
         self.holder.as_deref()
-    }
-
-    /// The item as clients see it: `action` when there is one, else `actions`; times in milliseconds.
-    #[must_use]
-    pub fn to_json(&self) -> Json {
-        let act = match self.actions.as_slice() {
-            [action] => ("action", action.to_json()),
-            actions => ("actions", Json::Array(actions.iter().map(Action::to_json).collect())),
-        };
-        let mut members = Vec::from([
-            ("id", Json::from(self.id.get())),
-            ("status", self.status.as_str().into()),
-            act,
-            ("risk", self.risk.as_str().into()),
-            ("rule", self.rule.as_str().into()),
-            ("reason", self.reason.as_str().into()),
-            ("session", self.session.as_str().into()),
-            ("call", self.call.as_str().into()),
-            ("binding", self.binding.as_str().into()),
-            ("raised_by", self.raised_by.as_str().into()),
-            ("created", self.created_ms.into()),
-            ("expires", self.expires_ms.into()),
-        ]);
-        members.extend(self.decided_by().map(|by| ("decided_by", by.into())));
-        members.extend(self.holder().map(|holder| ("holder", holder.into())));
-        Json::object(members)
     }
 }
 

@@ -83,10 +83,58 @@ impl Proposal {
         self
     }
 
+    /// What would be done, all of it.
+    #[must_use]
+    pub fn actions(&self) -> &[Action] {
+        &self.actions
+    }
+
+    /// The strictest verdict of the actions.
+    #[must_use]
+    pub fn risk(&self) -> Risk {
+        self.risk
+    }
+
+    /// The rule that asks.
+    #[must_use]
+    pub fn rule(&self) -> &str {
+        &self.rule
+    }
+
+    /// Why it needs asking, in one sentence.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
     /// The digest the answer is bound to.
     #[must_use]
     pub fn binding(&self) -> &str {
         &self.binding
+    }
+
+    /// The session that waits, as set by [`Proposal::session`]; empty when none was named.
+    #[must_use]
+    pub fn session_id(&self) -> &str {
+        &self.session
+    }
+
+    /// The tool call that waits, as set by [`Proposal::call`]; empty when none was named.
+    #[must_use]
+    pub fn call_id(&self) -> &str {
+        &self.call
+    }
+
+    /// Who wants a person to be asked, as set by [`Proposal::raised_by`].
+    #[must_use]
+    pub fn raiser(&self) -> RaisedBy {
+        self.raised_by
+    }
+
+    /// When the question lapses, as set by [`Proposal::expires_ms`].
+    #[must_use]
+    pub fn expiry_ms(&self) -> Option<u64> {
+        self.expires_ms
     }
 }
 

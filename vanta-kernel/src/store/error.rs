@@ -55,7 +55,7 @@ pub enum StoreError {
     Refused(ApprovalError),
     /// The kind of event has characters other than lower-case letters, digits, `.`, `_` and `-`.
     BadEventKind,
-    /// The record could not be read back: it repeats a member name or nests too deep. Simplify it.
+    /// The record could not be read back: it is too long, repeats a member name or nests too deep. Simplify it.
     Unwritable,
 }
 
@@ -92,7 +92,7 @@ impl fmt::Display for StoreError {
             Self::UnknownApproval(id) => write!(f, "there is no approval {id}; list the approvals"),
             Self::Refused(error) => error.fmt(f),
             Self::Unwritable => {
-                f.write_str("the record repeats a member name or nests too deep; simplify it")
+                f.write_str("the record is too long, repeats a member name or nests too deep; simplify it")
             }
             Self::BadEventKind => {
                 f.write_str("an event kind is up to 64 of a-z, 0-9, `.`, `_` and `-`; choose another")

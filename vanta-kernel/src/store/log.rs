@@ -197,7 +197,11 @@ impl<L: Lines> LineLog<L> {
         let mut line = Vec::new();
         loop {
             line.clear();
-            let length = reader.read_until(b'\n', &mut line).map_err(StoreError::io(&self.path))?;
+            let mut bounded = reader.by_ref().take(MAX_LINE);
+            let length = bounded.read_until(b'\n', &mut line).map_err(StoreError::io(&self.path))?;
+            if length as u64 == MAX_LINE {
+                return Err(self.damaged("it is too long"));
+            }
             let Some(whole) = line.strip_suffix(b"\n") else {
                 return self.check_tail(&line).map(|()| line);
             };
@@ -270,6 +274,9 @@ impl<L: Lines> LineLog<L> {
     fn write(&mut self, line: String) -> Result<(), StoreError> {
         let checked = self.lines.check(line.as_bytes()).map_err(|_| StoreError::Unwritable)?;
         let bytes = (line + "\n").into_bytes();
+        if bytes.len() as u64 >= MAX_LINE {
+            return Err(StoreError::Unwritable);
+        }
         let written = self.file.write(&bytes).and_then(|count| {
             if count == bytes.len() { self.file.sync_data() } else { Err(ErrorKind::StorageFull.into()) }
         });
@@ -336,3 +343,6 @@ impl Drop for Held {
         let _ = self.0.unlock();
     }
 }
+
+/// No line is as long as this, so that a planted one cannot fill the memory.
+const MAX_LINE: u64 = 16 * 1024 * 1024;

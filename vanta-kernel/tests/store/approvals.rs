@@ -5,7 +5,9 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use proptest::prelude::*;
 use vanta_kernel::store::{Approvals, StateDir, StoreError, VantaDir};
-use vanta_kernel::{Action, Answer, ApprovalError, ApprovalId, ApprovalStatus, Proposal, RaisedBy, Risk};
+use vanta_kernel::{
+    Action, Answer, Approval, ApprovalError, ApprovalId, ApprovalStatus, Proposal, RaisedBy, Risk,
+};
 
 use crate::support::{NOW, Place, damaged_line, golden, last_lines, proposal, refusal};
 
@@ -40,6 +42,12 @@ fn the_file_has_the_known_bytes_and_they_load() {
     assert_eq!((all[0].decided_by(), all[0].holder()), (Some("dana"), Some("s-1 c-1 1")));
     assert_eq!((all[1].binding(), all[1].raised_by()), ("ab12", RaisedBy::Hook));
     golden("approval.json", (all[0].to_json().to_string() + "\n").as_bytes());
+    for item in &all {
+        assert_eq!(Approval::from_json(&item.to_json()).as_ref(), Ok(item));
+    }
+    let asked =
+        Proposal::new(vec![Action::read("a")], Risk::Ask, "r", "why").bind("ab").expires_ms(9).call("c");
+    golden("proposal.json", (asked.to_json().to_string() + "\n").as_bytes());
 }
 
 #[test]

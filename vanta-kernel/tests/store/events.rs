@@ -184,6 +184,19 @@ fn planted_zero_bytes_are_cut_off_and_noted() {
 }
 
 #[test]
+fn no_line_is_longer_than_the_bound() {
+    let place = written();
+    let events = place.events().unwrap();
+    let long = Json::from("x".repeat(16 * 1024 * 1024));
+    assert!(matches!(events.append("x", &[("f", long)], NOW), Err(StoreError::Unwritable)));
+    events.append("x", &[("f", "x".repeat(1024 * 1024).into())], NOW).unwrap();
+    let path = place.file("events.jsonl");
+    let length = fs::metadata(&path).unwrap().len();
+    fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(length + (1 << 40)).unwrap();
+    assert_eq!(damaged_line(place.events()), 6);
+}
+
+#[test]
 fn a_newer_file_is_left_alone() {
     use vanta_kernel::sha256::{hex, sha256};
     let place = Place::new();
