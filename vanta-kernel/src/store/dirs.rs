@@ -55,6 +55,9 @@ impl StateDir {
     /// The state folder of `root`: `$XDG_STATE_HOME/vanta/<digest>`, else `~/.local/state/vanta/<digest>`,
     /// where the digest is of the root's real path. Made when missing.
     ///
+    /// When the root is the home folder or one above it, the state lies inside: name it in
+    /// [`Scope::protect`](crate::Scope::protect).
+    ///
     /// # Errors
     /// [`StoreError::NoStateHome`] when neither variable names an absolute folder, [`StoreError::Io`] when the
     /// root has no real path or the folder cannot be made, [`StoreError::NotAFolder`] for a link or a file.

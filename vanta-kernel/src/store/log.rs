@@ -48,7 +48,7 @@ pub(crate) enum Flaw {
     TooNew,
 }
 
-/// Bytes that were cut off the end of a file, because a writer died, and kept aside.
+/// The end of a file that is no whole line, because a writer died: kept aside and cut off.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repair {
     pub(crate) file: PathBuf,
@@ -63,7 +63,7 @@ impl Repair {
         &self.file
     }
 
-    /// How many bytes were cut off.
+    /// How many bytes stood after the last whole line.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -131,8 +131,10 @@ impl<L: Lines> LineLog<L> {
             self.write(line)?;
         }
         let (line, result) = make(&self.lines)?;
-        if let Some(line) = line {
-            self.write(line)?;
+        match line {
+            Some(line) => self.write(line)?,
+            // What is confirmed may stem from a writer that was killed before it synced.
+            None => self.sync()?,
         }
         self.lines.durable()?;
         Ok(result)
@@ -229,15 +231,18 @@ impl<L: Lines> LineLog<L> {
         Ok(!same)
     }
 
-    /// Cuts the torn `tail` off and keeps it aside; a whole line that only lacks its newline is completed.
+    /// Keeps the torn `tail` aside and cuts it off; a whole line that only lacks its newline gets it.
     fn repair(&mut self, tail: Vec<u8>, now_ms: u64) -> Result<(), StoreError> {
         let zeros = tail.iter().rev().take_while(|byte| **byte == 0).count();
         let line = tail.get(..tail.len() - zeros).unwrap_or_default();
-        let whole = self.lines.check(line).is_ok();
         let kept = self.keep(&tail)?;
-        self.cut()?;
-        if let (true, Ok(line)) = (whole, std::str::from_utf8(line)) {
-            self.write(line.to_owned())?;
+        if let Ok(whole) = self.lines.check(line) {
+            // INVARIANT: a whole line may have been acknowledged, so it is never missing, not even for a moment.
+            self.cut(self.read_to + line.len() as u64)?;
+            self.put(b"\n")?;
+            self.advance(whole, line.len() + 1);
+        } else {
+            self.cut(self.read_to)?;
         }
         let repair = Repair { file: self.path.clone(), bytes: tail.len() as u64, kept };
         if self.read_to == 0 {
@@ -277,16 +282,13 @@ impl<L: Lines> LineLog<L> {
         if bytes.len() as u64 >= MAX_LINE {
             return Err(StoreError::Unwritable);
         }
-        let written = self.file.write(&bytes).and_then(|count| {
-            if count == bytes.len() { self.file.sync_data() } else { Err(ErrorKind::StorageFull.into()) }
-        });
-        if let Err(source) = written {
+        if let Err(error) = self.put(&bytes) {
             // What was not acknowledged must not stay; if cutting fails as well, the next reader sees the
             // whole file anew.
-            if self.cut().is_err() {
+            if self.cut(self.read_to).is_err() {
                 self.read_to = 0;
             }
-            return Err(StoreError::io(&self.path)(source));
+            return Err(error);
         }
         self.advance(checked, bytes.len());
         Ok(())
@@ -298,8 +300,21 @@ impl<L: Lines> LineLog<L> {
         self.lines_read += 1;
     }
 
-    fn cut(&self) -> Result<(), StoreError> {
-        let cut = self.file.set_len(self.read_to).and_then(|()| self.file.sync_all());
+    /// Writes `bytes` at the end in one go, and syncs.
+    fn put(&self, bytes: &[u8]) -> Result<(), StoreError> {
+        let count = (&self.file).write(bytes).map_err(StoreError::io(&self.path))?;
+        if count < bytes.len() {
+            return Err(StoreError::io(&self.path)(ErrorKind::StorageFull.into()));
+        }
+        self.sync()
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        self.file.sync_data().map_err(StoreError::io(&self.path))
+    }
+
+    fn cut(&self, length: u64) -> Result<(), StoreError> {
+        let cut = self.file.set_len(length).and_then(|()| self.file.sync_all());
         cut.map_err(StoreError::io(&self.path))
     }
 

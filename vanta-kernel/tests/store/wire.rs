@@ -1,5 +1,6 @@
 //! Actions, verdicts and batch rows as JSON and as text.
 
+use proptest::prelude::*;
 use vanta_kernel::json::Json;
 use vanta_kernel::{Action, Dialect, Finding, Risk, Verdict, WireError, batch_case};
 
@@ -38,6 +39,37 @@ fn actions_have_the_known_form_and_read_back() {
     for action in actions() {
         assert_eq!(Action::from_json(&action.to_json()), Ok(action.clone()));
         assert_eq!(action.to_json().get("kind").and_then(Json::as_str), Some(action.kind()));
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_action_reads_back(text in any::<String>(), other in any::<String>()) {
+        for action in [
+            Action::shell(text.clone()),
+            Action::Move { from: text.clone(), to: other.clone() },
+            Action::Search { query: text.clone(), path: other.clone() },
+            Action::Send { what: other.clone(), to: text.clone() },
+            Action::tool(other.clone(), text.clone()),
+        ] {
+            let line = action.to_json().to_string();
+            prop_assert!(!line.contains('\n'));
+            prop_assert_eq!(Action::from_json(&parse(&line)), Ok(action));
+        }
+    }
+
+    #[test]
+    fn every_line_is_some_action(
+        opening in "(read file|list|glob|grep for|search|fetch|run shell command:)?",
+        rest in "[ a-z/.*{},~\u{e9}\u{301}]{0,20}",
+    ) {
+        let line = format!("{opening}{rest}");
+        let action = Action::from_text(&line);
+        prop_assert_eq!(Action::from_json(&action.to_json()), Ok(action.clone()));
+        // A glob never lists less than it can match outside the folder.
+        if let (Action::List { path }, true) = (&action, opening == "glob" && rest.starts_with(" /")) {
+            prop_assert!(path.starts_with('/'));
+        }
     }
 }
 
