@@ -14,11 +14,11 @@ pub(crate) enum FileError {
     Argument(String),
 
     /// Nothing is at the path.
-    #[error("nothing is at `{path}`{}", suggestion(near))]
+    #[error("not found: `{path}` does not exist{}", suggestion(near))]
     Missing { path: String, near: Vec<String> },
 
     /// A part of the path in front of the last is not a folder.
-    #[error("`{path}` is not a folder, so nothing can be below it")]
+    #[error("`{path}` is not a directory, so nothing can be below it")]
     NotAFolder { path: String },
 
     /// The path holds more links than anyone follows.
@@ -75,7 +75,7 @@ impl From<FileError> for DescribeError {
 
 fn suggestion(near: &[String]) -> String {
     if near.is_empty() {
-        return String::from("; list the folder to see what is there");
+        return String::from("; list the directory to see what is there");
     }
     let names: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
     format!("; did you mean {}?", names.join(" or "))

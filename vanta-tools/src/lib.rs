@@ -19,7 +19,7 @@ use vanta_core::ToolRegistry;
 pub use file::{
     EditFile, EditFileArgs, ListDir, ListDirArgs, MoreEdit, ReadFile, ReadFileArgs, WriteFile, WriteFileArgs,
 };
-pub use shell::{Sandbox, Shell, ShellArgs};
+pub use shell::{Sandbox, Shell, ShellArgs, hide_environment};
 
 /// All tools of this crate, as they come.
 ///

@@ -124,7 +124,7 @@ fn edit(args: &EditFileArgs, job: &Job) -> Result<String, FileError> {
 
 fn apply_all(place: &Place, mut text: Text, args: &EditFileArgs) -> Result<(Text, String), FileError> {
     let several = !args.more_edits.is_empty();
-    let mut report = format!("edited `{}`:", place.shown());
+    let mut made = Vec::new();
     for (i, change) in args.changes().enumerate() {
         let (changed, lines) = apply(&text, &change).map_err(|mismatch| {
             let which = if several {
@@ -135,16 +135,19 @@ fn apply_all(place: &Place, mut text: Text, args: &EditFileArgs) -> Result<(Text
             FileError::Mismatch { path: format!("{}{which}", place.shown()), mismatch }
         })?;
         text = changed;
-        report.push_str(&counted(&lines));
+        made.push(counted(&lines));
     }
-    Ok((text, report))
+    Ok((text, format!("edited `{}`: {}", place.shown(), made.join("; "))))
 }
 
 fn counted(lines: &[usize]) -> String {
     let listed: Vec<String> = lines.iter().take(20).map(usize::to_string).collect();
     let more = if lines.len() > listed.len() { ", …" } else { "" };
     match lines {
-        [line] => format!(" 1 replacement at line {line};"),
-        lines => format!(" {} replacements at lines {}{more};", lines.len(), listed.join(", ")),
+        [line] => format!("1 replacement at line {line}"),
+        lines => format!("{} replacements at lines {}{more}", lines.len(), listed.join(", ")),
     }
 }
+
+#[cfg(test)]
+mod tests;

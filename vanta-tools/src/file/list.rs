@@ -29,7 +29,7 @@ pub struct ListDir;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListDirArgs {
-    /// The folder, relative to the working directory or absolute; the working directory when left out.
+    /// The directory, relative to the working directory or absolute; the working directory when left out.
     #[serde(default)]
     path: Option<String>,
 }
@@ -45,7 +45,7 @@ impl TypedTool for ListDir {
     type Args = ListDirArgs;
     const NAME: &'static str = "list_dir";
     const DESCRIPTION: &'static str =
-        "Lists a folder, sorted by name. Folders end in /, links show their target.";
+        "Lists a directory, sorted by name. Directories end in /, links show their target.";
     const EFFECT: EffectClass = EffectClass::Read;
 
     async fn describe(&self, args: &ListDirArgs, cx: &DescribeContext) -> Result<Vec<Action>, DescribeError> {
@@ -63,14 +63,16 @@ fn list(asked: &str, job: &Job) -> Result<String, FileError> {
     match place.kind()? {
         Some(Kind::Folder) => {}
         Some(kind) => {
-            return Err(place.unsuitable(kind.name(), "list the folder it is in, or read it with read_file"));
+            return Err(
+                place.unsuitable(kind.name(), "list the directory it is in, or read it with read_file")
+            );
         }
         None => return Err(FileError::Missing { path: place.shown().to_owned(), near: place.near_names() }),
     }
     let folder = place.open_folder()?;
     let (names, total) = first_names(&folder).map_err(place.failed("list"))?;
     if total == 0 {
-        return Ok(format!("`{}` is an empty folder", place.shown()));
+        return Ok(format!("`{}` is an empty directory", place.shown()));
     }
     let mut room = MAX_BYTES;
     let entries = names.iter().map(|name| entry(&folder, name));
@@ -83,7 +85,10 @@ fn list(asked: &str, job: &Job) -> Result<String, FileError> {
         .collect();
     let shown = listing.len();
     if shown < total {
-        listing.push(format!("[{shown} of {total} entries shown; list a folder further down or use glob]"));
+        listing.push(format!(
+            "[truncated: {shown} of {total} entries shown, {} more; list a directory further down]",
+            total - shown
+        ));
     }
     Ok(listing.join("\n"))
 }

@@ -32,7 +32,7 @@ pub struct WriteFile;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WriteFileArgs {
-    /// The file, relative to the working directory or absolute. Missing folders are created.
+    /// The file, relative to the working directory or absolute. Missing directories are created.
     path: String,
     /// The whole new content, written exactly as given.
     content: String,
@@ -92,7 +92,7 @@ fn write(args: &WriteFileArgs, job: &Job) -> Result<String, FileError> {
 /// A path that ends in a slash names a folder, whatever is there.
 fn locate_file(asked: &str, place: Place) -> Result<Place, FileError> {
     let names_folder = asked.ends_with('/') || asked.ends_with("/.");
-    if names_folder { Err(place.unsuitable("the name of a folder", "name a file")) } else { Ok(place) }
+    if names_folder { Err(place.unsuitable("the name of a directory", "name a file")) } else { Ok(place) }
 }
 
 fn was_cleared_to_replace(actions: &[Action]) -> bool {

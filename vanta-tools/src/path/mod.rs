@@ -138,7 +138,7 @@ fn judged_path(action: &Action) -> Option<&str> {
 
 fn absolute(scope: &Scope, asked: &str) -> Result<PathBuf, FileError> {
     if asked.is_empty() {
-        return Err(FileError::Argument("the path is empty; name a file or folder".into()));
+        return Err(FileError::Argument("the path is empty; name a file or directory".into()));
     }
     if asked.contains('\0') {
         return Err(FileError::Argument("the path holds a NUL character, which no file name can".into()));

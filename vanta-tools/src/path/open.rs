@@ -45,9 +45,9 @@ impl Kind {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::File => "a file",
-            Self::Folder => "a folder",
+            Self::Folder => "a directory",
             Self::Link => "a link",
-            Self::Fifo => "a named pipe",
+            Self::Fifo => "a named pipe (fifo)",
             Self::Socket => "a socket",
             Self::Device => "a device",
         }
@@ -139,7 +139,7 @@ impl Place {
             at = match at.enter(part) {
                 Err(Errno::NOENT) => {
                     let new = at.make(part).and_then(|fresh| Ok((at.enter(part)?, fresh)));
-                    let (inner, fresh) = new.map_err(self.failed("make the folder of"))?;
+                    let (inner, fresh) = new.map_err(self.failed("make the directory of"))?;
                     if fresh {
                         made.push(Made { folder: at, name: (*part).to_owned() });
                     }

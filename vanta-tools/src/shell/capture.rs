@@ -35,7 +35,7 @@ impl Capture {
         }
         let tail = self.tail.get(self.tail.len().saturating_sub(TAIL)..).unwrap_or_default();
         let (head, tail) = (first(shown(&self.head, 0), HEAD), last(shown(tail, 3), TAIL));
-        format!("{head}\n[… {missing} bytes of {} left out here …]\n{tail}", self.total)
+        format!("{head}\n[output truncated: {missing} of {} bytes omitted here]\n{tail}", self.total)
     }
 }
 
@@ -78,7 +78,7 @@ mod tests {
         capture.push(b"STOP");
         let text = capture.text();
         assert!(text.starts_with("STARTqq") && text.ends_with("qqSTOP"));
-        assert!(text.contains(&format!("{} bytes of", 800 * 65_536 + 9 - HEAD - TAIL)));
+        assert!(text.contains(&format!("{} of", 800 * 65_536 + 9 - HEAD - TAIL)));
         assert!(text.len() < HEAD + TAIL + 200 && capture.tail.capacity() < 64 * TAIL);
     }
 

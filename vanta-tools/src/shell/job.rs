@@ -20,6 +20,7 @@ use tokio::sync::oneshot;
 use vanta_core::CancelToken;
 
 use super::capture::Capture;
+use super::escaped::Mark;
 
 /// A command to run.
 #[derive(Debug)]
@@ -133,8 +134,8 @@ impl Drop for KillOnDrop {
 
 /// The thread: start, watch, kill what is left, report, reap.
 fn watch(job: Job, control: &Control, wake: PipeReader, answer: oneshot::Sender<io::Result<Report>>) {
-    let limit = job.limit;
-    let started = start(job).and_then(|(child, output)| {
+    let (limit, mark) = (job.limit, Mark::new());
+    let started = start(job, &mark).and_then(|(child, output)| {
         let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         Ok((child, output, leader.ok_or_else(|| io::Error::other("the system gave no process id"))?))
     });
@@ -148,6 +149,7 @@ fn watch(job: Job, control: &Control, wake: PipeReader, answer: oneshot::Sender<
     control.state().group = Some(leader);
     let report = Watch::new(leader, output, wake, limit).until_end(control);
     control.signal(Signal::KILL);
+    mark.kill_bearers();
     // Whoever waits gets the answer before the leader is reaped: a process that cannot be killed (a dead network
     // disk) must not hold the call.
     let _ = answer.send(Ok(report));
@@ -157,11 +159,17 @@ fn watch(job: Job, control: &Control, wake: PipeReader, answer: oneshot::Sender<
     let _ = child.wait();
 }
 
-fn start(job: Job) -> io::Result<(Box<dyn ChildWrapper>, PipeReader)> {
+fn start(job: Job, mark: &Mark) -> io::Result<(Box<dyn ChildWrapper>, PipeReader)> {
     let (reader, writer) = io::pipe()?;
     let mut words = job.program.into_iter();
     let mut command = Command::new(words.next().unwrap_or_default());
-    command.args(words).current_dir(&job.cwd).env_clear().envs(job.env).env("PWD", &job.cwd);
+    command
+        .args(words)
+        .current_dir(&job.cwd)
+        .env_clear()
+        .envs(job.env)
+        .envs([mark.variable()])
+        .env("PWD", &job.cwd);
     command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
     let mut command = CommandWrap::from(command);
     let child = command.wrap(ProcessSession).spawn()?;

@@ -6,6 +6,7 @@
 
 mod capture;
 mod env;
+mod escaped;
 mod job;
 
 use std::collections::BTreeSet;
@@ -56,6 +57,25 @@ pub enum Sandbox {
     Require,
 }
 
+/// Keeps commands from reading this process's environment, where keys often are, through `/proc`.
+///
+/// Call it first thing in `main`. It also turns core dumps and debuggers off for this process, so a library does
+/// not do it by itself. It does nothing where there is no such file, and does not hold against root.
+///
+/// # Errors
+/// When the system refuses.
+///
+/// # Examples
+/// ```
+/// vanta_tools::hide_environment()?;
+/// # std::io::Result::Ok(())
+/// ```
+pub fn hide_environment() -> std::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
+    Ok(())
+}
+
 /// Arguments of [`Shell`].
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -65,7 +85,7 @@ pub struct ShellArgs {
     /// When to give up, in milliseconds: 120000 when left out, 600000 at most.
     #[serde(default)]
     timeout_ms: Option<u64>,
-    /// The folder to run it in; the working directory when left out.
+    /// The directory to run it in; the working directory when left out.
     #[serde(default)]
     cwd: Option<String>,
 }
@@ -210,7 +230,7 @@ fn folder(place: Place) -> Result<Place, FileError> {
     }
     match place.kind()? {
         Some(Kind::Folder) => Ok(place),
-        Some(kind) => Err(place.unsuitable(kind.name(), "name a folder to run the command in")),
+        Some(kind) => Err(place.unsuitable(kind.name(), "name a directory to run the command in")),
         None => Err(FileError::Missing { path: place.shown().to_owned(), near: place.near_names() }),
     }
 }

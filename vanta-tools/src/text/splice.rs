@@ -41,19 +41,25 @@ pub(crate) enum Mismatch {
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Empty => f.write_str("old_string is empty; give the text to replace, or use write_file for a new file"),
-            Self::Same => f.write_str("old_string and new_string are the same, so there is nothing to change"),
-            Self::Absent(None) => f.write_str("old_string does not occur in it; read the file again and copy the text exactly"),
-            Self::Absent(Some((line, text))) => {
-                write!(f, "old_string does not occur in it; the closest line is {line}:\n{text}\ncopy the text exactly, spaces and tabs included")
+            Self::Empty => {
+                f.write_str("old_string is empty; give the text to replace, or use write_file for a new file")
+            }
+            Self::Same => f.write_str("old_string and new_string are identical, so there is nothing to change"),
+            Self::Absent(closest) => {
+                f.write_str("old_string was not found in it (no match); ")?;
+                if let Some((line, text)) = closest {
+                    write!(f, "the closest line is {line}:\n{text}\n")?;
+                }
+                f.write_str("copy the text exactly as read_file shows it, spaces and tabs included")
             }
             Self::Ambiguous { count, lines } => {
-                let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
-                let more = if lines.len() < *count { ", …" } else { "" };
+                let listed: Vec<String> = lines.iter().map(usize::to_string).collect();
+                let more = if lines.len() < SHOWN_LINES { "" } else { ", …" };
                 write!(
                     f,
-                    "old_string occurs {count} times (lines {}{more}); add lines around it until it is unique, or set replace_all",
-                    lines.join(", ")
+                    "old_string is ambiguous, it matches {count} times (lines {}{more}); add lines around it until \
+                     it is unique, or set replace_all",
+                    listed.join(", ")
                 )
             }
             Self::NotAscii => f.write_str(
@@ -77,12 +83,11 @@ pub(crate) fn apply(text: &Text, change: &Change<'_>) -> Result<(Text, Vec<usize
     if found.is_empty() {
         return Err(Mismatch::Absent(closest_line(text, &old)));
     }
-    let lines = line_numbers(&folded.lf, &found);
+    let mut lines = line_numbers(&folded.lf, &found);
     if !change.all && found.len() > 1 {
-        return Err(Mismatch::Ambiguous {
-            count: found.len(),
-            lines: lines.into_iter().take(SHOWN_LINES).collect(),
-        });
+        lines.dedup();
+        lines.truncate(SHOWN_LINES);
+        return Err(Mismatch::Ambiguous { count: found.len(), lines });
     }
     if !text.is_unicode() && !is_plain(&folded.lf, &found, &old, &new) {
         return Err(Mismatch::NotAscii);

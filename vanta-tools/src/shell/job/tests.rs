@@ -106,3 +106,12 @@ async fn a_signal_is_told_apart() {
     let report = job("kill -9 $$", 9000).run(&CancelToken::new()).await.unwrap();
     assert_eq!(report.end, End::Signal(9));
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_daemon_that_left_the_group_is_found_by_its_mark() {
+    let mark = mark(5);
+    let command = format!("setsid sh -c 'sleep {mark} & wait' >/dev/null 2>&1 & sleep 0.1; echo done");
+    let report = job(&command, 9000).run(&CancelToken::new()).await.unwrap();
+    assert!(report.output.text() == "done\n" && gone(&mark));
+}

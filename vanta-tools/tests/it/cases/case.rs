@@ -58,7 +58,9 @@ fn is_met(need: &str) -> bool {
         "linux" | "case_sensitive_fs" => cfg!(target_os = "linux"),
         "bash" | "git" => super::has_program(need),
         "non_root" => !rustix::process::geteuid().is_root(),
-        "landlock" => fs::read_to_string("/sys/kernel/security/lsm").is_ok_and(|list| list.contains("landlock")),
+        "landlock" => {
+            fs::read_to_string("/sys/kernel/security/lsm").is_ok_and(|list| list.contains("landlock"))
+        }
         _ => false,
     }
 }

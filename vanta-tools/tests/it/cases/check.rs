@@ -79,7 +79,8 @@ impl View<'_> {
         let text = self.output.output();
         let missing = |one: &Value| !text.contains(one.as_str().unwrap());
         match key {
-            "ok" => (wanted != "any" && *wanted != self.output.is_ok()).then(|| format!("is {}", self.output.is_ok())),
+            "ok" => (wanted != "any" && *wanted != self.output.is_ok())
+                .then(|| format!("is {}", self.output.is_ok())),
             "output_contains" => list(wanted).find(|one| missing(one)).map(|one| format!("no {one}")),
             "output_not_contains" => list(wanted).find(|one| !missing(one)).map(|one| format!("has {one}")),
             "output_contains_any" => {
@@ -89,7 +90,8 @@ impl View<'_> {
             "output_count" => counted(text, wanted, |count, wanted| count == wanted),
             "output_count_max" => counted(text, wanted, |count, wanted| count <= wanted),
             "output_regex" => {
-                let matches = |one: &&Value| regex_lite::Regex::new(one.as_str().unwrap()).unwrap().is_match(text);
+                let matches =
+                    |one: &&Value| regex_lite::Regex::new(one.as_str().unwrap()).unwrap().is_match(text);
                 list(wanted).find(|one| !matches(one)).map(|one| format!("{one} does not match"))
             }
             "files_after" => list(wanted).find_map(|entry| self.file(entry)),
@@ -131,7 +133,8 @@ impl View<'_> {
     fn litter(&self, all: &Map<String, Value>) -> Option<String> {
         let expected: Vec<_> =
             all.get("files_after").into_iter().flat_map(list).map(|entry| self.stage.path(entry)).collect();
-        let extra = self.after.keys().find(|path| !self.before.contains_key(*path) && !expected.contains(path));
+        let extra =
+            self.after.keys().find(|path| !self.before.contains_key(*path) && !expected.contains(path));
         extra.map(|path| path.display().to_string())
     }
 }
@@ -139,7 +142,9 @@ impl View<'_> {
 fn ordered(text: &str, wanted: &Value) -> Option<String> {
     let mut rest = text;
     for one in list(wanted) {
-        let Some((_, after)) = rest.split_once(one.as_str().unwrap()) else { return Some(format!("no {one} in order")) };
+        let Some((_, after)) = rest.split_once(one.as_str().unwrap()) else {
+            return Some(format!("no {one} in order"));
+        };
         rest = after;
     }
     None

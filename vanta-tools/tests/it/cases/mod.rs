@@ -111,6 +111,7 @@ fn reap(mut child: Child, limit: Duration) -> String {
 
 /// Runs one case in this process and says what did not hold.
 fn perform(case: &Case) -> Vec<String> {
+    vanta_tools::hide_environment().unwrap();
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(case.umask()));
     let dir = session::stage();
     let stage = Stage::new(dir.path());

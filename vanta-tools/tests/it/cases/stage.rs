@@ -40,9 +40,9 @@ impl Stage {
             Value::Object(object) if object.contains_key("$concat") => {
                 Value::String(list(&self.expand(&object["$concat"])).filter_map(Value::as_str).collect())
             }
-            Value::Object(object) => {
-                Value::Object(object.iter().map(|(key, value)| (self.fill(key), self.expand(value))).collect())
-            }
+            Value::Object(object) => Value::Object(
+                object.iter().map(|(key, value)| (self.fill(key), self.expand(value))).collect(),
+            ),
             other => other.clone(),
         }
     }
@@ -77,7 +77,14 @@ impl Stage {
         } else if entry["fifo"] == true {
             let parent = fs::File::open(path.parent().unwrap()).unwrap();
             let name = path.file_name().unwrap();
-            rustix::fs::mknodat(&parent, name, rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o644), 0).unwrap();
+            rustix::fs::mknodat(
+                &parent,
+                name,
+                rustix::fs::FileType::Fifo,
+                rustix::fs::Mode::from_raw_mode(0o644),
+                0,
+            )
+            .unwrap();
         } else if let Some(size) = entry["sparse_size"].as_u64() {
             fs::File::create(&path).unwrap().set_len(size).unwrap();
         } else if let Some(text) = entry["append"].as_str() {
@@ -106,7 +113,8 @@ impl Stage {
             let path = self.path(entry);
             let before = fs::metadata(&path).ok().and_then(|meta| meta.modified().ok());
             self.put(entry);
-            if let Some(before) = before.filter(|_| entry["keep_mtime"] == true || step["keep_mtime"] == true) {
+            if let Some(before) = before.filter(|_| entry["keep_mtime"] == true || step["keep_mtime"] == true)
+            {
                 fs::File::options().append(true).open(&path).unwrap().set_modified(before).unwrap();
             }
         } else if let Some(path) = step.get("touch") {
@@ -186,7 +194,8 @@ fn base64(text: &str) -> Vec<u8> {
         b'/' => 63,
         _ => panic!("not base64: {c}"),
     };
-    let digits: Vec<u32> = text.bytes().filter(|c| *c != b'=' && !c.is_ascii_whitespace()).map(digit).collect();
+    let digits: Vec<u32> =
+        text.bytes().filter(|c| *c != b'=' && !c.is_ascii_whitespace()).map(digit).collect();
     let group = |four: &[u32]| {
         let value = four.iter().fold(0, |value, digit| value << 6 | digit) << (6 * (4 - four.len()));
         value.to_be_bytes()[1..four.len()].to_vec()
