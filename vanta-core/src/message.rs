@@ -90,12 +90,17 @@ impl Message {
     /// The text parts, joined.
     #[must_use]
     pub fn text(&self) -> String {
-        self.parts().iter().filter_map(|part| if let ContentPart::Text(t) = part { Some(t.as_str()) } else { None }).collect()
+        self.parts()
+            .iter()
+            .filter_map(|part| if let ContentPart::Text(t) = part { Some(t.as_str()) } else { None })
+            .collect()
     }
 
     /// The tool calls, in order.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
-        self.parts().iter().filter_map(|part| if let ContentPart::ToolCall(call) = part { Some(call) } else { None })
+        self.parts()
+            .iter()
+            .filter_map(|part| if let ContentPart::ToolCall(call) = part { Some(call) } else { None })
     }
 }
 
@@ -125,7 +130,8 @@ impl Serialize for Message {
 
 impl<'de> Deserialize<'de> for Message {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        MessageForm::<Vec<ContentPart>>::deserialize(deserializer).map(|form| Self::new(form.role, form.parts))
+        MessageForm::<Vec<ContentPart>>::deserialize(deserializer)
+            .map(|form| Self::new(form.role, form.parts))
     }
 }
 

@@ -175,6 +175,13 @@ impl ModelReply {
         self
     }
 
+    /// The same reply with another message.
+    #[must_use]
+    pub fn with_message(mut self, message: Message) -> Self {
+        self.message = message;
+        self
+    }
+
     /// What the model said.
     #[must_use]
     pub fn message(&self) -> &Message {

@@ -100,7 +100,8 @@ impl<T: TypedTool> Tool for T {
 }
 
 fn parse_args<A: DeserializeOwned>(args: &JsonObject) -> Result<A, String> {
-    serde_json::from_value(Value::Object(args.clone())).map_err(|error| format!("the arguments do not fit: {error}"))
+    serde_json::from_value(Value::Object(args.clone()))
+        .map_err(|error| format!("the arguments do not fit: {error}"))
 }
 
 /// JSON schema of `A`, without the keywords that only name the schema itself.

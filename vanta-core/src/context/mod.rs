@@ -45,7 +45,10 @@ impl Prompt {
 
     /// The tiers that are not empty, in order.
     pub fn tiers(&self) -> impl Iterator<Item = &str> {
-        [&self.stable, &self.recall, &self.volatile].into_iter().map(AsRef::as_ref).filter(|t: &&str| !t.is_empty())
+        [&self.stable, &self.recall, &self.volatile]
+            .into_iter()
+            .map(AsRef::as_ref)
+            .filter(|t: &&str| !t.is_empty())
     }
 
     /// All tiers as one text, for endpoints that know only one.

@@ -28,7 +28,6 @@ pub struct ClearedCall {
 }
 
 impl ClearedCall {
-    #[expect(clippy::too_many_arguments, reason = "one private caller; a builder would be a second way to make one")]
     pub(super) fn new(
         id: CallId,
         tool: String,

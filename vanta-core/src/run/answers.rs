@@ -1,0 +1,335 @@
+//! What the driver tells the machine. Each answer names its call and fits exactly one open step.
+
+use vanta_kernel::{ApprovalId, Finding, RaisedBy, Verdict};
+
+use super::state::{Requested, Stage};
+use super::step::{Described, Execution, UnexpectedAnswer};
+use super::{ModelCall, Outcome, Run};
+use crate::approver::Decision;
+use crate::clock::Timestamp;
+use crate::effect::EffectDisposition;
+use crate::gate::{GateError, assess_all};
+use crate::ledger::LedgerError;
+use crate::message::{Args, CallId, ToolCall};
+use crate::permission::{Act, RuleEffect, Ruling, rule_on};
+use crate::provider::{ModelReply, ProviderError};
+use crate::session::Entry;
+use crate::tool::{DescribeError, EffectClass};
+
+type Answer = Result<(), UnexpectedAnswer>;
+
+impl Run {
+    /// The entries of [`Step::Persist`](super::Step::Persist) are durable, dated `at`. Never say so when they are not.
+    ///
+    /// # Errors
+    /// [`UnexpectedAnswer`] when nothing was to be persisted.
+    pub fn persisted(&mut self, at: Timestamp) -> Answer {
+        if self.persisting.is_empty() {
+            return Err(UnexpectedAnswer { answer: "persisted", call: None });
+        }
+        for entry in std::mem::take(&mut self.persisting) {
+            self.state.apply(&entry, at);
+        }
+        Ok(())
+    }
+
+    /// The model answered, or failed for now or for good.
+    ///
+    /// # Errors
+    /// [`UnexpectedAnswer`] when no model call is open.
+    pub fn replied(&mut self, reply: Result<ModelReply, ProviderError>, now: Timestamp) -> Answer {
+        let ModelCall::Open { attempt } = self.model else {
+            return Err(UnexpectedAnswer { answer: "replied", call: None });
+        };
+        self.model = ModelCall::Idle { attempt: 0 };
+        match reply {
+            Ok(reply) => self.take_reply(&reply),
+            Err(error) => self.take_failure(&error, attempt, now),
+        }
+        Ok(())
+    }
+
+    fn take_reply(&mut self, reply: &ModelReply) {
+        let turn = self.state.turn;
+        let message = self.state.with_unique_ids(reply.message(), turn);
+        let proposed: Vec<Entry> = message
+            .tool_calls()
+            .map(|call| Entry::ToolProposed { call: call.id().clone(), tool: call.name().to_owned() })
+            .collect();
+        let reply = reply.clone().with_message(message);
+        self.push(Entry::TurnFinished { turn, reply, prefix_hash: self.settings.prompt.prefix_hash() });
+        proposed.into_iter().for_each(|entry| self.push(entry));
+    }
+
+    fn take_failure(&mut self, error: &ProviderError, attempt: u32, now: Timestamp) {
+        let turn = self.state.turn;
+        let visible = error.partial().map(crate::message::Message::text).filter(|text| !text.is_empty());
+        // What a person has seen is not said twice.
+        let wait = if visible.is_none() { self.settings.retry.wait(attempt, error) } else { None };
+        if let Some(partial) = visible {
+            self.push(Entry::TurnCut { turn, partial });
+        }
+        match wait {
+            Some(wait) => {
+                self.model = ModelCall::Sleeping { attempt, until: now.after(wait) };
+                let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+                self.push(Entry::RetryScheduled { turn, attempt, wait_ms, class: error.class() });
+            }
+            None => self.end(Outcome::ProviderFailed { class: error.class(), message: error.to_string() }),
+        }
+    }
+
+    /// The tool said which actions the call would be, or that it makes no sense.
+    ///
+    /// # Errors
+    /// [`UnexpectedAnswer`] when the call is not being described.
+    pub fn described(&mut self, call: &CallId, described: Result<Described, DescribeError>) -> Answer {
+        let index = self.expect("described", call, |stage| stage == Stage::Describing)?;
+        match described {
+            Ok(described) => {
+                self.set_stage(index, Stage::Described);
+                if let Some(call) = self.state.calls.get_mut(index) {
+                    call.actions = described.actions.into();
+                    call.scripts = described.scripts;
+                }
+            }
+            Err(complaint) => self.refuse(index, format!("{complaint}; nothing was run")),
+        }
+        Ok(())
+    }
+
+    /// The gate's verdict, or that there is none. The stricter of it and the kernel's own counts.
+    ///
+    /// # Errors
+    /// [`UnexpectedAnswer`] when the call is not being assessed.
+    pub fn assessed(&mut self, call: &CallId, verdict: Result<Verdict, GateError>) -> Answer {
+        let index = self.expect("assessed", call, |stage| stage == Stage::Assessing)?;
+        match verdict {
+            Ok(gate) => self.judge(index, gate),
+            Err(error) => {
+                self.set_stage(index, Stage::New);
+                self.end(Outcome::GateUnavailable { message: error.to_string() });
+            }
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, index: usize, gate: Verdict) {
+        let Some(call) = self.state.calls.get(index) else { return };
+        let Some(spec) = self.settings.tool(call.call.name()) else { return };
+        // INVARIANT: no gate, rule, mode or approver sees a Block as anything else.
+        let own = assess_all(&call.actions, &self.settings.scope);
+        let raised = if gate.risk() > own.risk() { RaisedBy::Gate } else { RaisedBy::Kernel };
+        let verdict = own.strictest(gate);
+        let given = Entry::VerdictGiven {
+            call: call.call.id().clone(),
+            risk: verdict.risk().as_str().to_owned(),
+            rule: verdict.finding().rule().to_owned(),
+            reason: verdict.finding().reason().to_owned(),
+        };
+        let ruling = match &verdict {
+            Verdict::Block(finding) => {
+                Ruling::Deny(format!("blocked ({}): {}", finding.rule(), finding.reason()))
+            }
+            Verdict::Allow(_) | Verdict::Ask(_) => {
+                let act = Act::new(spec, &call.digest, &call.actions, &self.settings.scope);
+                rule_on(&verdict, &act, &self.state.rules, self.settings.mode)
+            }
+        };
+        let unknown_before = self.state.unknown_acts.contains(&call.digest);
+        self.push(given);
+        self.rule(index, verdict, raised, ruling, unknown_before);
+    }
+
+    fn rule(
+        &mut self,
+        index: usize,
+        verdict: Verdict,
+        raised: RaisedBy,
+        ruling: Ruling,
+        unknown_before: bool,
+    ) {
+        let (stage, verdict, raised) = match ruling {
+            Ruling::Deny(why) => {
+                return self.refuse(index, format!("{why}; it was not run, choose another way"));
+            }
+            Ruling::Run | Ruling::Ask { .. } if unknown_before => {
+                (Stage::Ask, asks("effect.unknown", UNKNOWN_BEFORE), RaisedBy::UnknownAttempt)
+            }
+            Ruling::Ask { by_rule: true } => (Stage::Ask, asks("permission.ask", RULE_ASKS), RaisedBy::Rule),
+            Ruling::Ask { by_rule: false } => (Stage::Ask, verdict, raised),
+            Ruling::Run => (Stage::Cleared, verdict, raised),
+        };
+        self.set_stage(index, stage);
+        if let Some(call) = self.state.calls.get_mut(index) {
+            call.verdict = Some(verdict);
+            call.raised_by = raised;
+        }
+    }
+
+    /// The decision on a question, which the ledger keeps as `approval` under `requested`'s binding and expiry.
+    ///
+    /// # Errors
+    /// [`UnexpectedAnswer`] when nobody was asked about the call.
+    pub fn decided(
+        &mut self,
+        question: &crate::approver::Question,
+        approval: ApprovalId,
+        decision: Decision,
+    ) -> Answer {
+        let call = question.call_id();
+        let index = self.expect("decided", call, |stage| stage == Stage::Asking)?;
+        self.note_request(index, question, approval);
+        if decision != Decision::Defer {
+            self.push(Entry::ApprovalSettled {
+                call: call.clone(),
+                approval,
+                decision: decision.as_str().to_owned(),
+            });
+        }
+        match decision {
+            Decision::Approve => self.set_stage(index, Stage::Approved(approval)),
+            Decision::Remember(rule) => {
+                self.push(Entry::RuleAdded { rule: rule.with_effect(RuleEffect::Allow) });
+                self.set_stage(index, Stage::Approved(approval));
+            }
+            Decision::Deny => self.refuse(index, DENIED),
+            Decision::Never(rule) => {
+                self.push(Entry::RuleAdded { rule: rule.with_effect(RuleEffect::Deny) });
+                self.refuse(index, DENIED);
+            }
+            Decision::Edit(object) => self.edit(index, Args::from_object(object)),
+            Decision::Defer => self.set_stage(index, Stage::Deferred(approval)),
+        }
+        Ok(())
+    }
+
+    /// Nobody answered the question in time.
+    ///
+    /// # Errors
+    /// [`UnexpectedAnswer`] when nobody was asked about the call.
+    pub fn expired(&mut self, question: &crate::approver::Question, approval: ApprovalId) -> Answer {
+        let call = question.call_id();
+        let index = self.expect("expired", call, |stage| stage == Stage::Asking)?;
+        self.note_request(index, question, approval);
+        self.push(Entry::ApprovalSettled { call: call.clone(), approval, decision: "expired".to_owned() });
+        self.refuse(index, "not run: nobody approved it in time");
+        Ok(())
+    }
+
+    fn note_request(&mut self, index: usize, question: &crate::approver::Question, approval: ApprovalId) {
+        let requested =
+            Requested { approval, binding: question.binding().to_owned(), expires_ms: question.expires_ms() };
+        let Some(call) = self.state.calls.get_mut(index) else { return };
+        if call.requested.as_ref() == Some(&requested) {
+            return;
+        }
+        call.requested = Some(requested);
+        let (call, binding, expires_ms) =
+            (call.call.id().clone(), question.binding().to_owned(), question.expires_ms());
+        self.push(Entry::ApprovalRequested { call, approval, binding, expires_ms });
+    }
+
+    /// Other arguments are another act: checked, described and judged from the start.
+    fn edit(&mut self, index: usize, args: Args) {
+        let Some(call) = self.state.calls.get_mut(index) else { return };
+        let id = call.call.id().clone();
+        call.call = ToolCall::new(id.clone(), call.call.name(), args.clone());
+        (call.stage, call.requested, call.verdict) = (Stage::New, None, None);
+        self.push(Entry::ToolEdited { call: id, args });
+    }
+
+    /// The approval was used, or cannot be.
+    ///
+    /// # Errors
+    /// [`UnexpectedAnswer`] when no approval of the call is being used.
+    pub fn consumed(&mut self, call: &CallId, consumed: Result<(), &LedgerError>) -> Answer {
+        let index = self.expect("consumed", call, |stage| stage == Stage::Consuming)?;
+        match consumed {
+            Ok(()) => {
+                let attempt = self.state.calls.get(index).map_or(0, |call| call.attempt);
+                self.push_started(index, attempt);
+                self.set_stage(index, Stage::Starting);
+            }
+            Err(error) => self.refuse(index, format!("not run: {error}")),
+        }
+        Ok(())
+    }
+
+    /// An execution ended, somehow.
+    ///
+    /// # Errors
+    /// [`UnexpectedAnswer`] when the call is not running.
+    pub fn finished(&mut self, call: &CallId, execution: Execution) -> Answer {
+        let index = self.expect("finished", call, |stage| stage == Stage::Running)?;
+        let read = self.state.calls.get(index).is_some_and(|call| self.class(call) == EffectClass::Read);
+        // A read has no effect to be in doubt about.
+        let cut = if read { EffectDisposition::None } else { EffectDisposition::Unknown };
+        let (disposition, ok, output) = match execution {
+            Execution::Returned(output) => {
+                let bounded = super::report::bound(output.output(), self.settings.limits.output_bytes);
+                (EffectDisposition::Confirmed, output.is_ok(), bounded)
+            }
+            Execution::TimedOut => {
+                (cut, false, format!("the tool did not answer within its time limit; {}", doubt(read)))
+            }
+            Execution::Panicked => (cut, false, format!("the tool failed inside; {}", doubt(read))),
+            Execution::Abandoned => {
+                (cut, false, format!("the run was cancelled while the tool was at work; {}", doubt(read)))
+            }
+        };
+        self.settle(index, disposition, ok, output);
+        Ok(())
+    }
+
+    /// Stops the run. Running tools are still to be answered; open questions stay open; `partial` is text the model
+    /// had written.
+    pub fn cancel(&mut self, partial: Option<String>) {
+        self.end(Outcome::Cancelled);
+        if let Some(partial) = partial.filter(|text| !text.is_empty()) {
+            self.push(Entry::TurnCut { turn: self.state.turn, partial });
+        }
+        self.model = ModelCall::Idle { attempt: 0 };
+        for index in 0..self.state.calls.len() {
+            let Some(call) = self.state.calls.get(index) else { return };
+            match call.stage {
+                // A question outlives the run that asked it, and so does the answer.
+                Stage::Ask | Stage::Asking | Stage::Deferred(_) | Stage::Approved(_) => {}
+                // Already durable, or its record is on the way: the driver runs and answers it.
+                Stage::Starting | Stage::Ready | Stage::Running | Stage::Settling | Stage::Settled => {}
+                _ => self.refuse(index, "not run: the run was cancelled first"),
+            }
+        }
+    }
+
+    fn expect(
+        &self,
+        answer: &'static str,
+        call: &CallId,
+        fits: impl Fn(Stage) -> bool,
+    ) -> Result<usize, UnexpectedAnswer> {
+        self.state
+            .calls
+            .iter()
+            .position(|open| open.call.id() == call && fits(open.stage))
+            .ok_or_else(|| UnexpectedAnswer { answer, call: Some(call.clone()) })
+    }
+}
+
+fn asks(rule: &'static str, reason: &'static str) -> Verdict {
+    Verdict::Ask(Finding::new(rule, reason, 0..0))
+}
+
+fn doubt(read: bool) -> &'static str {
+    if read {
+        "it only reads, so it may be tried again"
+    } else {
+        "whether it took effect is unknown, look before you try again"
+    }
+}
+
+const DENIED: &str =
+    "not run: the user said no. Do not try the same thing another way; ask what they want instead.";
+const UNKNOWN_BEFORE: &str =
+    "an earlier attempt of exactly this call was interrupted, and nobody knows whether it took effect";
+const RULE_ASKS: &str = "a rule of the user asks about this";
