@@ -13,11 +13,11 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use serde_json::{Value, json};
-use vanta_core::ToolRegistry;
+use vanta_core::{CancelToken, ToolRegistry};
 use vanta_core::tool::ToolOutput;
 use vanta_tools::{Sandbox, Shell, builtin};
 
@@ -143,29 +143,27 @@ async fn before(step: &Value, stage: &Stage, session: &Session) {
 
 /// The call under test, with whatever runs beside it.
 async fn call(json: &Value, session: &Session) -> ToolOutput {
-    let one = |call: &Value| {
+    let cancel = CancelToken::new();
+    let one = |call: &Value, cancel: &CancelToken| {
         let (tool, args) = (call["tool"].as_str().unwrap().to_owned(), call["args"].clone());
-        async move { session.call(&tool, &args).await }
+        let cancel = cancel.clone();
+        async move { session.call_until(&tool, &args, cancel).await }
     };
-    let others = stage::list(&json["parallel"]).map(|entry| Box::pin(one(&entry["call"])));
-    let mut running: Vec<_> = std::iter::once(Box::pin(one(&json["call"]))).chain(others).collect();
-    let mut answers: Vec<Option<ToolOutput>> = running.iter().map(|_| None).collect();
-    let all = std::future::poll_fn(|cx| {
-        for (future, answer) in running.iter_mut().zip(&mut answers) {
-            if answer.is_none() {
-                *answer = match future.as_mut().poll(cx) {
-                    Poll::Ready(output) => Some(output),
-                    Poll::Pending => None,
-                };
-            }
+    let others = stage::list(&json["parallel"]).map(|entry| one(&entry["call"], &CancelToken::new()));
+    let others = join_all(others.collect::<Vec<_>>());
+    let canceller = async {
+        match json["cancel_after_ms"].as_u64() {
+            Some(ms) => tokio::time::sleep(Duration::from_millis(ms)).await,
+            None => std::future::pending().await,
         }
-        if answers.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
-    });
-    let patience = json["cancel_after_ms"].as_u64().map_or(CASE_LIMIT, Duration::from_millis);
-    let _ = tokio::time::timeout(patience, all).await;
-    // A call that did not answer is dropped here, as a cancelled run drops it.
-    drop(running);
-    answers.swap_remove(0).unwrap_or_else(|| ToolOutput::fail("cancelled by dropping the call"))
+        cancel.cancel();
+        std::future::pending::<()>().await;
+    };
+    let tested = one(&json["call"], &cancel);
+    tokio::select! {
+        (output, _) = async { tokio::join!(tested, others) } => output,
+        () = canceller => unreachable!("waits for ever"),
+    }
 }
 
 /// The tools as the case's settings want them.
