@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use vanta_core::agent::ToolRunner;
 use vanta_core::testing::ScriptedApprover;
 use vanta_core::tool::ToolOutput;
-use vanta_core::agent::ToolRunner;
 use vanta_core::{Agent, Approver, CancelToken, Scope, ToolRegistry};
 
 /// Calls tools one by one, as the loop would.

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use vanta_core::{CancelToken, ToolRegistry};
 use vanta_core::tool::ToolOutput;
+use vanta_core::{CancelToken, ToolRegistry};
 use vanta_tools::{Sandbox, Shell, builtin};
 
 use crate::session::{self, Session};
