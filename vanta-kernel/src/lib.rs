@@ -27,8 +27,10 @@ pub mod cli;
 mod event;
 pub mod json;
 mod reading;
+mod rules;
 mod scope;
 pub mod sha256;
+mod shell;
 #[cfg(all(feature = "store", unix))]
 pub mod store;
 mod verdict;

@@ -6,6 +6,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use crate::rules::act::Act;
+use crate::shell;
 use crate::{Action, Scope};
 
 /// What a command does to a path.
@@ -44,6 +46,18 @@ pub enum PathClass {
     Home,
     /// System folders, devices, disks.
     System,
+    /// Devices and disks.
+    Device,
+    /// The repository's own data in `.git`.
+    Repository,
+    /// What runs by itself later: login files, hook folders, autostart entries.
+    Startup,
+    /// A folder that holds the root.
+    Ancestor,
+    /// World-readable facts outside the root, such as `/proc/cpuinfo` or headers.
+    Facts,
+    /// Inside a container or on another machine, where this scope says nothing.
+    Elsewhere,
     /// Any other place outside the root.
     Outside,
     /// Cannot be told from the text.
@@ -56,6 +70,7 @@ pub struct PathUse {
     pub(crate) path: String,
     pub(crate) effect: Effect,
     pub(crate) class: PathClass,
+    pub(crate) recursive: bool,
 }
 
 impl PathUse {
@@ -76,6 +91,12 @@ impl PathUse {
     pub fn class(&self) -> PathClass {
         self.class
     }
+
+    /// Everything below it is meant as well.
+    #[must_use]
+    pub fn is_recursive(&self) -> bool {
+        self.recursive
+    }
 }
 
 /// One simple command, after wrappers and constants.
@@ -87,9 +108,33 @@ pub struct Command {
     pub(crate) hosts: Vec<String>,
     pub(crate) span: Range<usize>,
     pub(crate) opaque: bool,
+    pub(crate) facts: Vec<Fact>,
+}
+
+/// Something a command does besides touching paths, and the word that shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fact {
+    pub(crate) act: Act,
+    pub(crate) word: String,
 }
 
 impl Command {
+    pub(crate) fn new(program: impl Into<String>, span: Range<usize>) -> Self {
+        Self {
+            program: program.into(),
+            subcommand: None,
+            paths: Vec::new(),
+            hosts: Vec::new(),
+            span,
+            opaque: false,
+            facts: Vec::new(),
+        }
+    }
+
+    pub(crate) fn fact(&mut self, act: Act, word: impl Into<String>) {
+        self.facts.push(Fact { act, word: word.into() });
+    }
+
     /// The program's base name; for actions that are no command, the action's kind (`read`, `fetch`, …).
     #[must_use]
     pub fn program(&self) -> &str {
@@ -137,6 +182,7 @@ impl Command {
 pub struct Reading {
     pub(crate) commands: Vec<Command>,
     pub(crate) opaque: bool,
+    pub(crate) facts: Vec<Fact>,
 }
 
 impl Reading {
@@ -154,8 +200,19 @@ impl Reading {
 }
 
 /// Reads `action` as the kernel understands it. [`assess`](crate::assess) is a function of this.
+///
+/// ```
+/// use vanta_kernel::{Action, Effect, PathClass, Scope, read};
+///
+/// let scope = Scope::new("/srv/app");
+/// let reading = read(&Action::shell("d=build; rm -rf \"$d\""), &scope);
+/// let rm = reading.commands().last().unwrap();
+/// assert_eq!(rm.program(), "rm");
+/// assert_eq!(rm.paths()[0].path(), "/srv/app/build");
+/// assert_eq!(rm.paths()[0].effect(), Effect::Delete);
+/// assert_eq!(rm.paths()[0].class(), PathClass::InScope);
+/// ```
 #[must_use]
 pub fn read(action: &Action, scope: &Scope) -> Reading {
-    let _ = (action, scope);
-    Reading { commands: Vec::new(), opaque: true }
+    shell::action::read(action, scope)
 }

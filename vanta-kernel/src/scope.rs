@@ -110,6 +110,30 @@ impl Scope {
         self.cwd.as_deref().unwrap_or(&self.root)
     }
 
+    /// The temp folders.
+    #[must_use]
+    pub fn temp_dirs(&self) -> &[String] {
+        &self.temp
+    }
+
+    /// Protected places besides `.vanta/`.
+    #[must_use]
+    pub fn protected_dirs(&self) -> &[String] {
+        &self.protected
+    }
+
+    /// Extra folders in which reads count as inside the scope.
+    #[must_use]
+    pub fn read_dirs(&self) -> &[String] {
+        &self.read_roots
+    }
+
+    /// Extra folders in which reads and writes count as inside the scope.
+    #[must_use]
+    pub fn write_dirs(&self) -> &[String] {
+        &self.write_roots
+    }
+
     /// The largest action that is judged, in bytes.
     #[must_use]
     pub fn action_limit(&self) -> usize {

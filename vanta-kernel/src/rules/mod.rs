@@ -1,0 +1,10 @@
+//! The policy as data: programs, their sub-commands and options, paths, names, acts.
+//!
+//! Adding a program is adding a row. Every table is sorted, searched by binary search, and has a test for its order.
+
+pub(crate) mod act;
+pub(crate) mod names;
+pub(crate) mod path;
+pub(crate) mod programs;
+pub(crate) mod subcommands;
+pub(crate) mod table;

@@ -1,0 +1,232 @@
+//! The shape of the program tables, and how they are searched.
+
+use super::act::Act;
+use super::programs::PROGRAMS;
+use super::subcommands::{OPTIONS, SUBCOMMANDS};
+
+/// How a program uses its operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Operands are data: nothing is opened.
+    Data,
+    /// Operands are files it reads.
+    Read,
+    /// The first operand is a pattern or program text, the others are read.
+    Pattern,
+    /// Operands are files it creates.
+    Write,
+    /// A developer tool: it works in the project; operands that look like paths are read.
+    Tool,
+    /// It runs the command behind its own options.
+    Wrapper,
+    /// It has a model of its own.
+    Model(Model),
+}
+
+/// Programs whose arguments need more than a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Model {
+    Alias,
+    Archive,
+    Awk,
+    Cat,
+    ChangeFolder,
+    CleanTool,
+    Copy,
+    Crontab,
+    Curl,
+    Database,
+    Dd,
+    Declare,
+    Delete,
+    Device,
+    Docker,
+    Editor,
+    Environment,
+    Eval,
+    Find,
+    Git,
+    HttpTool,
+    Infra,
+    Interpreter,
+    Kill,
+    Kubectl,
+    Link,
+    Make,
+    Move,
+    Netcat,
+    Packages,
+    Permission,
+    Print,
+    PrintFormat,
+    Produce,
+    Rsync,
+    Script,
+    Sed,
+    SelfTool,
+    SendMail,
+    Set,
+    Shell,
+    Sort,
+    Source,
+    Ssh,
+    Tee,
+    Transfer,
+    Truncate,
+    WindowsShell,
+    Xargs,
+}
+
+/// One program.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Program {
+    pub(crate) name: &'static str,
+    pub(crate) shape: Shape,
+    /// What running it does when no sub-command or option says otherwise.
+    pub(crate) act: Act,
+    /// Its options that take a value, separated by blanks.
+    pub(crate) values: &'static str,
+}
+
+/// The row of `name`.
+pub(crate) fn program(name: &str) -> Option<&'static Program> {
+    PROGRAMS
+        .binary_search_by(|row| row.name.cmp(name))
+        .ok()
+        .and_then(|i| PROGRAMS.get(i))
+        .or_else(|| versioned(name))
+}
+
+/// `python3.12`, `gcc-13`: the name without its version.
+fn versioned(name: &str) -> Option<&'static Program> {
+    let base = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+    if base.is_empty() || base.len() == name.len() {
+        return None;
+    }
+    PROGRAMS.binary_search_by(|row| row.name.cmp(base)).ok().and_then(|i| PROGRAMS.get(i))
+}
+
+/// The act of the longest listed phrase that `words` start with.
+pub(crate) fn subcommand(program: &str, words: &[&str]) -> Option<(usize, Act)> {
+    (1..=words.len().min(3)).rev().find_map(|count| {
+        let phrase = words.iter().take(count);
+        SUBCOMMANDS
+            .binary_search_by(|(key, _)| compare(key, program, phrase.clone().copied()))
+            .ok()
+            .and_then(|i| SUBCOMMANDS.get(i))
+            .map(|(_, act)| (count, *act))
+    })
+}
+
+/// Orders a phrase of the table against words, without joining them.
+fn compare<'a>(key: &'a str, program: &'a str, words: impl Iterator<Item = &'a str>) -> core::cmp::Ordering {
+    key.split(' ').cmp(core::iter::once(program).chain(words))
+}
+
+/// The acts of options `program` (with its sub-command, `git reset`) was given.
+pub(crate) fn options(phrase: &str) -> impl Iterator<Item = &'static (&'static str, &'static str, Act)> {
+    let from = OPTIONS.partition_point(|(key, _, _)| *key < phrase);
+    let phrase_len = phrase.len();
+    let first = OPTIONS.get(from).map_or("", |(key, _, _)| *key);
+    let matches = first.len() == phrase_len && first == phrase;
+    OPTIONS.iter().skip(from).take_while(move |(key, _, _)| matches && *key == first)
+}
+
+/// Is `name` a shell that runs its input?
+pub(crate) fn is_shell(name: &str) -> bool {
+    SHELLS.binary_search(&name).is_ok()
+}
+
+/// What a variable of that name makes other programs do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CodeVariable {
+    /// Its value is a command line.
+    Command,
+    /// Its value names a file that is loaded.
+    File,
+}
+
+/// Variables through which a command runs other code.
+pub(crate) fn code_variable(name: &str) -> Option<CodeVariable> {
+    CODE_VARIABLES
+        .binary_search_by(|(key, _)| (*key).cmp(name))
+        .ok()
+        .and_then(|i| CODE_VARIABLES.get(i))
+        .map(|(_, kind)| *kind)
+}
+
+/// Folders that hold installed programs.
+pub(crate) fn is_program_folder(folder: &str) -> bool {
+    PROGRAM_FOLDERS.binary_search(&folder).is_ok()
+}
+
+/// Sorted.
+pub(crate) const SHELLS: &[&str] =
+    &["ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "rbash", "sh", "tcsh", "yash", "zsh"];
+
+/// Sorted.
+pub(crate) const PROGRAM_FOLDERS: &[&str] =
+    &["/bin", "/opt/homebrew/bin", "/sbin", "/usr/bin", "/usr/local/bin", "/usr/local/sbin", "/usr/sbin"];
+
+/// What a program name that is a pattern could be, most dangerous first.
+pub(crate) const DESTROYERS: &[&str] =
+    &["rm", "dd", "shred", "mkfs", "unlink", "rmdir", "curl", "mv", "chmod", "chown", "sh", "bash"];
+
+/// Sorted.
+pub(crate) const CODE_VARIABLES: &[(&str, CodeVariable)] = &[
+    ("BASH_ENV", CodeVariable::File),
+    ("DYLD_INSERT_LIBRARIES", CodeVariable::File),
+    ("EDITOR", CodeVariable::Command),
+    ("ENV", CodeVariable::File),
+    ("GIT_ASKPASS", CodeVariable::Command),
+    ("GIT_EDITOR", CodeVariable::Command),
+    ("GIT_EXTERNAL_DIFF", CodeVariable::Command),
+    ("GIT_PAGER", CodeVariable::Command),
+    ("GIT_PROXY_COMMAND", CodeVariable::Command),
+    ("GIT_SEQUENCE_EDITOR", CodeVariable::Command),
+    ("GIT_SSH", CodeVariable::Command),
+    ("GIT_SSH_COMMAND", CodeVariable::Command),
+    ("LD_AUDIT", CodeVariable::File),
+    ("LD_PRELOAD", CodeVariable::File),
+    ("LESSOPEN", CodeVariable::Command),
+    ("MANPAGER", CodeVariable::Command),
+    ("PAGER", CodeVariable::Command),
+    ("PERL5OPT", CodeVariable::File),
+    ("PROMPT_COMMAND", CodeVariable::Command),
+    ("PYTHONSTARTUP", CodeVariable::File),
+    ("RUBYOPT", CodeVariable::File),
+    ("VISUAL", CodeVariable::Command),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_sorted() {
+        assert!(SHELLS.windows(2).all(|w| w[0] < w[1]));
+        assert!(PROGRAM_FOLDERS.windows(2).all(|w| w[0] < w[1]));
+        assert!(CODE_VARIABLES.windows(2).all(|w| w[0].0 < w[1].0));
+        for pair in PROGRAMS.windows(2) {
+            assert!(pair[0].name < pair[1].name, "{} before {}", pair[0].name, pair[1].name);
+        }
+        for pair in SUBCOMMANDS.windows(2) {
+            assert!(pair[0].0.split(' ').lt(pair[1].0.split(' ')), "{} before {}", pair[0].0, pair[1].0);
+        }
+        for pair in OPTIONS.windows(2) {
+            assert!((pair[0].0, pair[0].1) < (pair[1].0, pair[1].1), "{:?} before {:?}", pair[0], pair[1]);
+        }
+    }
+
+    #[test]
+    fn every_subcommand_belongs_to_a_program() {
+        for (phrase, _) in SUBCOMMANDS {
+            let name = phrase.split(' ').next().unwrap();
+            assert!(program(name).is_some(), "{phrase}");
+        }
+        for (phrase, option, _) in OPTIONS {
+            let name = phrase.split(' ').next().unwrap();
+            assert!(program(name).is_some(), "{phrase} {option}");
+        }
+    }
+}

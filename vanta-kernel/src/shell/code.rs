@@ -1,0 +1,220 @@
+//! Little languages inside arguments: a token scan that knows strings, and `sed` scripts. Nothing is evaluated.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// One token of program text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Token {
+    /// A name, with the dots that join it: `os.path.join`.
+    Word(String),
+    /// The content of a string literal.
+    Text(String),
+    /// Text between backquotes, or `%x( … )`.
+    Command(String),
+    /// Any other character.
+    Sign(char),
+}
+
+/// Which quotes make strings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quotes {
+    /// `"…"` only (awk, SQL identifiers aside).
+    DoubleOnly,
+    /// `'…'`, `"…"` and backquoted templates (JavaScript).
+    Template,
+    /// `'…'`, `"…"`, backquotes run commands (Ruby, Perl, PHP).
+    Shell,
+    /// `'…'`, `"…"` and their triple forms (Python).
+    Triple,
+}
+
+/// Splits `text` into tokens. Linear; an unclosed string reaches to the end.
+pub(crate) fn tokens(text: &str, quotes: Quotes) -> Vec<Token> {
+    let mut out = Vec::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            _ if c.is_whitespace() => {}
+            '"' => out.push(Token::Text(string(&mut chars, '"'))),
+            '\'' if quotes != Quotes::DoubleOnly => out.push(Token::Text(string(&mut chars, '\''))),
+            '`' if quotes == Quotes::Template => out.push(Token::Text(string(&mut chars, '`'))),
+            '`' if quotes == Quotes::Shell => out.push(Token::Command(string(&mut chars, '`'))),
+            '%' if quotes == Quotes::Shell && chars.peek() == Some(&'x') => {
+                chars.next();
+                let close = match chars.next() {
+                    Some('(') => ')',
+                    Some('[') => ']',
+                    Some('{') => '}',
+                    Some(other) => other,
+                    None => break,
+                };
+                out.push(Token::Command(string(&mut chars, close)));
+            }
+            '#' if matches!(quotes, Quotes::Triple | Quotes::DoubleOnly) => {
+                while chars.next_if(|c| *c != '\n').is_some() {}
+            }
+            _ if is_word(c) => {
+                let mut word = String::from(c);
+                while let Some(next) = chars.next_if(|n| is_word(*n) || *n == '.' || *n == ':') {
+                    word.push(next);
+                }
+                out.push(Token::Word(String::from(word.trim_end_matches(['.', ':']))));
+            }
+            other => out.push(Token::Sign(other)),
+        }
+    }
+    out
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '$' || c == '@'
+}
+
+fn string(chars: &mut core::iter::Peekable<core::str::Chars<'_>>, close: char) -> String {
+    let mut text = String::new();
+    while let Some(c) = chars.next() {
+        match c {
+            _ if c == close => break,
+            '\\' => match chars.next() {
+                Some('n') => text.push('\n'),
+                Some('t') => text.push('\t'),
+                Some(other) => text.push(other),
+                None => break,
+            },
+            other => text.push(other),
+        }
+    }
+    text
+}
+
+/// What a `sed` script does besides editing its stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SedCommand {
+    /// Runs this line; empty when it runs what it read.
+    Run(String),
+    /// Writes this file.
+    Write(String),
+    /// Reads this file.
+    Read(String),
+}
+
+/// The commands of a `sed` script that touch something.
+pub(crate) fn sed_commands(script: &str) -> Vec<SedCommand> {
+    let mut out = Vec::new();
+    let mut chars = script.chars().peekable();
+    loop {
+        address(&mut chars);
+        let Some(command) = chars.next() else { return out };
+        match command {
+            's' | 'y' => substitution(&mut chars, command == 's', &mut out),
+            'e' => out.push(SedCommand::Run(line(&mut chars))),
+            'w' | 'W' => out.push(SedCommand::Write(line(&mut chars))),
+            'r' | 'R' => out.push(SedCommand::Read(line(&mut chars))),
+            'a' | 'i' | 'c' | ':' | 'b' | 't' | 'T' => {
+                line(&mut chars);
+            }
+            _ => {}
+        }
+    }
+}
+
+type Chars<'a> = core::iter::Peekable<core::str::Chars<'a>>;
+
+/// Skips addresses: numbers, `$`, `/regex/`, `\cregexc`, and what separates commands.
+fn address(chars: &mut Chars<'_>) {
+    while let Some(&c) = chars.peek() {
+        match c {
+            '/' => {
+                chars.next();
+                delimited(chars, '/');
+                while chars.next_if(|c| matches!(c, 'I' | 'M')).is_some() {}
+            }
+            '\\' => {
+                chars.next();
+                if let Some(close) = chars.next() {
+                    delimited(chars, close);
+                }
+            }
+            '0'..='9' | '$' | ',' | '~' | '+' | '-' | '!' | ' ' | '\t' | '\n' | ';' | '{' | '}' => {
+                chars.next();
+            }
+            _ => return,
+        }
+    }
+}
+
+fn delimited(chars: &mut Chars<'_>, close: char) {
+    let mut set = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => {
+                chars.next();
+            }
+            '[' => set = true,
+            ']' => set = false,
+            _ if c == close && !set => return,
+            _ if c == close && close != '/' => return,
+            _ => {}
+        }
+    }
+}
+
+fn substitution(chars: &mut Chars<'_>, has_flags: bool, out: &mut Vec<SedCommand>) {
+    let Some(close) = chars.next() else { return };
+    delimited(chars, close);
+    // The replacement has no character sets.
+    while let Some(c) = chars.next() {
+        if c == '\\' {
+            chars.next();
+        } else if c == close {
+            break;
+        }
+    }
+    while has_flags {
+        match chars.peek() {
+            Some('e') => {
+                chars.next();
+                out.push(SedCommand::Run(String::new()));
+            }
+            Some('w') => {
+                chars.next();
+                out.push(SedCommand::Write(line(chars)));
+                return;
+            }
+            Some('g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9') => {
+                chars.next();
+            }
+            _ => return,
+        }
+    }
+}
+
+fn line(chars: &mut Chars<'_>) -> String {
+    let mut text = String::new();
+    while let Some(c) = chars.next_if(|c| *c != '\n') {
+        text.push(c);
+    }
+    String::from(text.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sed_scripts() {
+        assert_eq!(sed_commands("s/rm -rf/trash/g"), []);
+        assert_eq!(sed_commands("/rm -rf/p"), []);
+        assert_eq!(sed_commands("1e id"), [SedCommand::Run("id".into())]);
+        assert_eq!(sed_commands("s/a/b/w out"), [SedCommand::Write("out".into())]);
+        assert_eq!(sed_commands("s|/usr/local|/opt|g"), []);
+    }
+
+    #[test]
+    fn strings_are_not_names() {
+        let all = tokens("f('rm -rf /')", Quotes::Triple);
+        assert_eq!(all[0], Token::Word("f".into()));
+        assert_eq!(all[2], Token::Text("rm -rf /".into()));
+    }
+}

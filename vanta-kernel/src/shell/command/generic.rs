@@ -1,0 +1,345 @@
+//! Programs that a table row describes: data, readers, writers, developer tools.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Call, Options};
+use crate::rules::act::Act;
+use crate::rules::names;
+use crate::rules::table::{Model, Program, Shape};
+use crate::shell::flow::Walker;
+use crate::shell::value::{ANY, Taint, UNKNOWN, Value};
+use crate::{Effect, PathClass};
+
+/// `--help`, `--version` and the like: nothing else happens.
+pub(super) fn only_asks_for_help(call: &Call) -> bool {
+    let words: Vec<&str> = call.words().collect();
+    match words.as_slice() {
+        ["--help" | "--version" | "-V" | "-h" | "help" | "version" | "-version"] => true,
+        [_, "--help"] | ["help", _] => !words.iter().any(|w| w.contains(UNKNOWN)) && call.name != "env",
+        _ => false,
+    }
+}
+
+impl Walker<'_> {
+    /// Sends the call to its model.
+    pub(super) fn model(&mut self, model: Model, call: &mut Call) {
+        match model {
+            Model::Alias => self.alias(call),
+            Model::Archive => self.archive(call),
+            Model::Awk => self.awk(call),
+            Model::Cat => self.cat(call),
+            Model::ChangeFolder => self.change_folder(call),
+            Model::CleanTool => call.fact(Act::HistoryRewrite),
+            Model::Copy => self.copy(call),
+            Model::Crontab => self.crontab(call),
+            Model::Curl => self.curl(call),
+            Model::Database => self.database(call),
+            Model::Dd => self.dd(call),
+            Model::Declare => self.declare(call),
+            Model::Delete => self.delete(call),
+            Model::Device => self.device(call),
+            Model::Docker => self.docker(call),
+            Model::Editor => self.editor(call),
+            Model::Environment => self.environment(call),
+            Model::Eval => self.eval(call),
+            Model::Find => self.find(call),
+            Model::Git => self.git(call),
+            Model::HttpTool => self.http_tool(call),
+            Model::Infra => self.infra(call),
+            Model::Interpreter => self.interpreter(call),
+            Model::Kill => self.kill(call),
+            Model::Kubectl => self.kubectl(call),
+            Model::Link => self.link(call),
+            Model::Make => self.make(call),
+            Model::Move => self.rename(call),
+            Model::Netcat => self.netcat(call),
+            Model::Packages => self.packages(call),
+            Model::Permission => self.permission(call),
+            Model::Print => self.print(call),
+            Model::PrintFormat => self.print_format(call),
+            Model::Produce => self.produce(call),
+            Model::Rsync => self.rsync(call),
+            Model::Script => self.script_tool(call),
+            Model::Sed => self.sed(call),
+            Model::SelfTool => self.self_tool(call),
+            Model::SendMail => self.send_mail(call),
+            Model::Set => self.set_options(call),
+            Model::Shell => self.shell(call),
+            Model::Sort => self.sort(call),
+            Model::Source => self.source(call),
+            Model::Ssh => self.ssh(call),
+            Model::Tee => self.tee(call),
+            Model::Transfer => self.transfer(call),
+            Model::Truncate => self.truncate(call),
+            Model::WindowsShell => self.windows_shell(call),
+            Model::Xargs => self.xargs(call),
+        }
+    }
+
+    /// A program described by its row.
+    pub(super) fn generic(&mut self, row: &Program, call: &mut Call) {
+        let options = Options::cluster(&call.args, row.values);
+        if row.act != Act::Harmless {
+            call.fact(row.act);
+        }
+        call.output = Value::unknown(call.stdin.taint);
+        match row.shape {
+            Shape::Data => self.data(call),
+            Shape::Read => {
+                self.read_all(&options.operands, call);
+                for value in options.values(&["--files0-from", "--from-file"]) {
+                    self.use_path(value, Effect::Read, call);
+                }
+            }
+            Shape::Pattern => self.pattern(&options, call),
+            Shape::Write => {
+                for operand in &options.operands {
+                    self.use_path(operand, Effect::Write, call);
+                }
+            }
+            _ => self.tool(call),
+        }
+    }
+
+    fn data(&mut self, call: &mut Call) {
+        if matches!(call.name.as_str(), "read" | "mapfile" | "readarray") {
+            // What is read may be anything.
+            let taint = call.stdin.taint;
+            let names: Vec<String> = call.words().filter(|w| !w.starts_with('-')).map(String::from).collect();
+            for name in names {
+                self.state.set(&name, Vec::from([Value::unknown(taint)]), false);
+            }
+        }
+        if matches!(
+            call.name.as_str(),
+            "ping" | "dig" | "host" | "nslookup" | "drill" | "whois" | "traceroute"
+        ) && call.taint().secret
+        {
+            call.fact(Act::Exfiltrate);
+        }
+        let network = matches!(call.name.as_str(), "dig" | "host" | "nslookup" | "whois");
+        call.output.taint.network |= network;
+    }
+
+    pub(super) fn read_all(&mut self, operands: &[Value], call: &mut Call) {
+        let mut taint = call.stdin.taint;
+        for operand in operands.iter().filter(|o| o.text != "-") {
+            let content = self.use_path(operand, Effect::Read, call);
+            taint = taint.join(content.taint);
+        }
+        call.output = Value::unknown(taint);
+    }
+
+    fn pattern(&mut self, options: &Options, call: &mut Call) {
+        let given = options.has(&["-e", "-f", "--regexp", "--file", "--from-file", "--files"]);
+        let lists = options.has(&["-l", "-L", "--files", "--files-with-matches", "--files-without-match"]);
+        let files: Vec<Value> = options.operands.iter().skip(usize::from(!given)).cloned().collect();
+        for value in options.values(&["-f", "--file", "--from-file"]) {
+            self.use_path(value, Effect::Read, call);
+        }
+        self.read_all(&files, call);
+        if lists {
+            let folder = files.first().map_or(".", |f| f.text.as_str());
+            call.output = crate::shell::flow::Walker::listing(folder, None);
+        }
+    }
+
+    /// Some path below `folder`.
+    pub(crate) fn listing(folder: &str, name: Option<&str>) -> Value {
+        crate::shell::expand::listed(folder, name)
+    }
+
+    /// A developer tool: words that look like paths are read, its output options are written.
+    pub(super) fn tool(&mut self, call: &mut Call) {
+        call.output = Value::unknown(call.stdin.taint);
+        let args = call.args.clone();
+        let mut output_next = false;
+        for arg in &args {
+            let text = arg.text.as_str();
+            let (option, value) = match text.split_once('=') {
+                Some((option, value)) => (option, Some(value)),
+                None => (text, None),
+            };
+            let is_output = OUTPUT_OPTIONS.binary_search(&option).is_ok();
+            let candidate = match value {
+                Some(value) => value,
+                None if text.starts_with('-') && text.len() > 2 && !text.starts_with("--") => {
+                    attached_path(text).unwrap_or("")
+                }
+                None if text.starts_with('-') => "",
+                None => text,
+            };
+            if !candidate.is_empty() && (output_next || is_output && value.is_some()) {
+                self.use_path(&arg.with_text(candidate), Effect::Write, call);
+            } else if looks_like_path(candidate) {
+                self.tool_path(&arg.with_text(candidate), call);
+            }
+            output_next = is_output && value.is_none();
+        }
+    }
+
+    /// A word that may be a path: it counts when it leads out of the scope or to something sensitive.
+    fn tool_path(&mut self, value: &Value, call: &mut Call) {
+        let (_, class) = self.place().locate(&value.text);
+        if !matches!(class, PathClass::Unknown | PathClass::InScope | PathClass::Root) {
+            self.use_path(value, Effect::Read, call);
+        } else if class != PathClass::Unknown && !value.text.contains(ANY) && value.text.contains('/') {
+            self.use_path(value, Effect::Read, call);
+        }
+    }
+
+    /// A script of the project: its name may say that it publishes.
+    pub(super) fn project_script(&mut self, call: &mut Call) {
+        let name = call.name.clone();
+        self.task_name(&name, call);
+        self.tool(call);
+    }
+
+    /// Tasks and scripts named after an effect ask.
+    pub(super) fn task_name(&mut self, name: &str, call: &mut Call) {
+        let dry = call.words().any(|w| matches!(w, "--dry-run" | "-n" | "--help" | "--check" | "--list"));
+        if dry {
+            return;
+        }
+        if let Some(act) = task_act(name) {
+            call.command.fact(act, name);
+        }
+    }
+
+    pub(super) fn unknown_program(&mut self, call: &mut Call) {
+        call.fact(Act::UnknownProgram);
+        call.output = Value::unknown(call.taint());
+        let args = call.args.clone();
+        for arg in args.iter().filter(|a| looks_like_path(&a.text)) {
+            self.use_path(arg, Effect::Read, call);
+        }
+        if call.taint().secret && call.stdin.taint.secret {
+            call.output.taint = Taint::SECRET;
+        }
+    }
+}
+
+/// `-I../x`, `-o/tmp/y`: the path behind a single letter.
+fn attached_path(text: &str) -> Option<&str> {
+    let tail = text.get(2..)?;
+    (tail.starts_with(['/', '~', '.']) && tail.contains('/')).then_some(tail)
+}
+
+/// Could this word be a path at all?
+pub(super) fn looks_like_path(text: &str) -> bool {
+    if text.is_empty() || text.contains("://") || text.contains(['\n', ' ']) && !text.starts_with('/') {
+        return false;
+    }
+    text.contains('/') || text.starts_with('~') || text.starts_with('.') || names::is_secret_file(&[], text)
+}
+
+/// What a task of that name does: `deploy`, `db:migrate`, but not `build:release` or `test-deploy`.
+pub(super) fn task_act(name: &str) -> Option<Act> {
+    let mut words = names::segments(name);
+    let first = words.next()?;
+    if PLAIN_TASKS.binary_search(&first.as_str()).is_ok() {
+        return None;
+    }
+    core::iter::once(first).chain(words).find_map(|word| {
+        TASK_ACTS
+            .binary_search_by(|(key, _)| (*key).cmp(&word))
+            .ok()
+            .and_then(|i| TASK_ACTS.get(i))
+            .map(|(_, act)| *act)
+    })
+}
+
+/// Sorted. Tasks that start with one of these only build or look.
+const PLAIN_TASKS: &[&str] = &[
+    "analyze",
+    "audit",
+    "bench",
+    "benchmark",
+    "build",
+    "bundle",
+    "check",
+    "compile",
+    "coverage",
+    "dev",
+    "doc",
+    "docs",
+    "format",
+    "generate",
+    "lint",
+    "pack",
+    "preview",
+    "print",
+    "serve",
+    "show",
+    "start",
+    "storybook",
+    "test",
+    "tests",
+    "typecheck",
+    "validate",
+    "verify",
+    "watch",
+];
+
+/// Sorted. Words in the name of a task or script that say what it does.
+const TASK_ACTS: &[(&str, Act)] = &[
+    ("deploy", Act::Publish),
+    ("destroy", Act::CloudDestroy),
+    ("install", Act::InstallGlobal),
+    ("migrate", Act::Migrate),
+    ("migration", Act::Migrate),
+    ("promote", Act::Publish),
+    ("provision", Act::CloudChange),
+    ("publish", Act::Publish),
+    ("push", Act::Publish),
+    ("release", Act::Publish),
+    ("reset", Act::Migrate),
+    ("rollback", Act::Publish),
+    ("ship", Act::Publish),
+    ("teardown", Act::CloudDestroy),
+    ("uninstall", Act::InstallGlobal),
+    ("upload", Act::Publish),
+    ("wipe", Act::CloudDestroy),
+];
+
+/// Sorted. Options whose value is a file or folder that is written.
+const OUTPUT_OPTIONS: &[&str] = &[
+    "--build-dir",
+    "--dest",
+    "--destination",
+    "--dir",
+    "--dist",
+    "--out",
+    "--out-dir",
+    "--outDir",
+    "--outdir",
+    "--outfile",
+    "--output",
+    "--output-dir",
+    "--output-file",
+    "--pack-destination",
+    "--prefix",
+    "--target-dir",
+    "-o",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_sorted() {
+        assert!(PLAIN_TASKS.windows(2).all(|w| w[0] < w[1]));
+        assert!(TASK_ACTS.windows(2).all(|w| w[0].0 < w[1].0));
+        assert!(OUTPUT_OPTIONS.windows(2).all(|w| w[0] < w[1]));
+    }
+
+    #[test]
+    fn task_names() {
+        assert_eq!(task_act("deploy:prod"), Some(Act::Publish));
+        assert_eq!(task_act("db:migrate"), Some(Act::Migrate));
+        assert_eq!(task_act("build:release"), None);
+        assert_eq!(task_act("lint"), None);
+    }
+}

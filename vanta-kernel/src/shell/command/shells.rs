@@ -1,0 +1,257 @@
+//! Shells and shell built-ins: `sh -c`, `eval`, `source`, `alias`, `cd`, `export`, `set`.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Call, Options};
+use crate::rules::act::Act;
+use crate::shell::flow::Walker;
+use crate::shell::value::{Taint, UNKNOWN, Value, display};
+use crate::{Effect, PathClass};
+
+impl Walker<'_> {
+    pub(super) fn shell(&mut self, call: &mut Call) {
+        let args = call.args.clone();
+        let mut args = args.into_iter();
+        let mut code = false;
+        let mut reads_input = false;
+        let mut check_only = false;
+        while let Some(arg) = args.next() {
+            let text = arg.text.as_str();
+            match text {
+                "-o" | "+o" | "-O" | "+O" | "--rcfile" | "--init-file" => {
+                    args.next();
+                }
+                "-c" | "--command" => code = true,
+                "-" | "-s" => reads_input = true,
+                "--" => {
+                    let tail: Vec<Value> = args.collect();
+                    return self.shell_operands(tail, code, reads_input, check_only, call);
+                }
+                _ if text.starts_with("--") => {}
+                _ if text.starts_with('-') && !text.contains(UNKNOWN) => {
+                    code |= text.contains('c');
+                    reads_input |= text.contains('s');
+                    check_only |= text.contains('n');
+                    if text.ends_with('o') {
+                        args.next();
+                    }
+                }
+                _ => {
+                    let mut operands = Vec::from([arg]);
+                    operands.extend(args);
+                    return self.shell_operands(operands, code, reads_input, check_only, call);
+                }
+            }
+        }
+        self.shell_operands(Vec::new(), code, reads_input, check_only, call);
+    }
+
+    fn shell_operands(
+        &mut self,
+        operands: Vec<Value>,
+        code: bool,
+        reads_input: bool,
+        check_only: bool,
+        call: &mut Call,
+    ) {
+        let mut operands = operands.into_iter();
+        let first = operands.next();
+        if code {
+            let Some(text) = first else {
+                return call.fact(Act::RunBuilt);
+            };
+            let positional: Vec<Value> = operands.collect();
+            return self.run_value(&text, Some(positional), call);
+        }
+        let first = if reads_input { None } else { first };
+        let Some(script) = first else {
+            return self.run_input(call);
+        };
+        let content = self.use_path(&script, if check_only { Effect::Read } else { Effect::Execute }, call);
+        if check_only {
+            return;
+        }
+        let name = script.text.rsplit('/').next().unwrap_or("").into();
+        call.name = name;
+        let name = call.name.clone();
+        self.task_name(&name, call);
+        if script.text == "/dev/stdin" {
+            return self.run_input(call);
+        }
+        if content.taint.network {
+            call.command.fact(Act::RunFetched, display(&script.text));
+        }
+        if !content.is_unknown() && !content.text.is_empty() {
+            let text = content.clone();
+            self.run_value(&text, Some(Vec::from([script])), call);
+        }
+    }
+
+    /// What a shell is given to read is code.
+    fn run_input(&mut self, call: &mut Call) {
+        if call.stdin.text.is_empty() && call.stdin.taint == Taint::NONE {
+            // A shell at the terminal, or with nothing to do.
+            return call.fact(Act::RunUnknown);
+        }
+        let code = call.stdin.clone();
+        call.stdin = Value::default();
+        self.run_value(&code, None, call);
+    }
+
+    /// Runs a value as a command line.
+    pub(crate) fn run_value(&mut self, code: &Value, positional: Option<Vec<Value>>, call: &mut Call) {
+        if code.taint.network {
+            call.fact(Act::RunFetched);
+        }
+        if code.text.chars().any(crate::shell::value::is_marker) && code.is_unknown() {
+            call.fact(Act::RunBuilt);
+            call.command.opaque = true;
+        }
+        let outer = core::mem::replace(&mut self.state.positional, positional);
+        let text = display_code(&code.text);
+        call.output = self.nested_code(&text, call);
+        self.state.positional = outer;
+    }
+
+    pub(super) fn eval(&mut self, call: &mut Call) {
+        let mut code = Value::default();
+        for (index, arg) in call.args.iter().enumerate() {
+            if index > 0 {
+                code.text.push(' ');
+            }
+            code.push(arg);
+        }
+        if code.taint.network {
+            call.fact(Act::RunFetched);
+        }
+        if code.is_unknown() {
+            call.fact(Act::RunBuilt);
+            call.command.opaque = true;
+        }
+        let stdin = call.stdin.clone();
+        let text = display_code(&code.text);
+        call.output = self.run_text(&text, Some(call.command.span.clone()), &stdin);
+    }
+
+    pub(super) fn source(&mut self, call: &mut Call) {
+        let Some(script) = call.args.first().cloned() else { return };
+        let content = self.use_path(&script, Effect::Execute, call);
+        if script.text == "/dev/stdin" {
+            return self.run_input(call);
+        }
+        if content.taint.network {
+            call.fact(Act::RunFetched);
+        }
+        if !content.text.is_empty() && !content.is_unknown() {
+            let text = content.text.clone();
+            self.nested_code(&text, call);
+        } else if self.place().locate(&script.text).1 == PathClass::Harmless {
+            call.fact(Act::RunBuilt);
+        }
+    }
+
+    pub(super) fn alias(&mut self, call: &mut Call) {
+        for arg in call.args.clone() {
+            if let Some((name, text)) = arg.text.split_once('=') {
+                self.state.alias(name, text);
+                // It may be called where this line does not show it.
+                let text = String::from(text);
+                self.nested_code(&text, call);
+            }
+        }
+    }
+
+    pub(super) fn change_folder(&mut self, call: &mut Call) {
+        let options = Options::cluster(&call.args, "");
+        let target = options.operands.first().cloned();
+        let Some(target) = target else {
+            let is_dash = call.words().any(|w| w == "-");
+            let home = self.scope.home_dir().map(String::from);
+            let place = if is_dash { self.state.previous_cwd.clone() } else { home };
+            match place {
+                Some(place) => self.enter(&Value::literal(place), call),
+                None => self.state.enter_unknown(),
+            }
+            return;
+        };
+        if target.text == "-" {
+            let previous = self.state.previous_cwd.clone().unwrap_or_else(|| self.state.cwd.clone());
+            self.state.enter(previous);
+            return;
+        }
+        self.enter(&target, call);
+    }
+
+    fn enter(&mut self, target: &Value, call: &mut Call) {
+        self.use_path(target, Effect::Read, call);
+        if target.is_unknown() {
+            self.state.enter_unknown();
+        } else {
+            let path = self.place().absolute(&target.text);
+            self.state.enter(path);
+        }
+    }
+
+    pub(super) fn declare(&mut self, call: &mut Call) {
+        let options = Options::cluster(&call.args, "");
+        let prints = options.operands.is_empty() && call.name != "unset" && call.name != "local";
+        if prints && !options.has(&["-f", "-F"]) {
+            call.fact(Act::Environment);
+            call.output = Value::unknown(Taint::SECRET);
+        }
+        for operand in &options.operands {
+            let (name, value) = match operand.text.split_once('=') {
+                Some((name, value)) => (name, Some(operand.with_text(value))),
+                None => (operand.text.as_str(), None),
+            };
+            let name = String::from(name.trim_end_matches('+'));
+            if call.name == "unset" {
+                self.state.vars.remove(&name);
+                if name.starts_with("VANTA_") {
+                    call.command.fact(Act::SelfServe, name);
+                }
+                continue;
+            }
+            if let Some(value) = value {
+                self.check_variable(&name, core::slice::from_ref(&value), call);
+                self.state.live |= crate::rules::names::says_live(&value.text);
+                self.state.set(&name, Vec::from([value]), false);
+            }
+        }
+        if options.operands.iter().any(|o| o.taint.secret && o.text.starts_with(UNKNOWN)) {
+            call.fact(Act::Environment);
+        }
+    }
+
+    pub(super) fn set_options(&mut self, call: &mut Call) {
+        let words: Vec<&str> = call.words().collect();
+        match words.as_slice() {
+            [] => {
+                call.fact(Act::Environment);
+                call.output = Value::unknown(Taint::SECRET);
+            }
+            ["--", ..] => {
+                let mut all = Vec::from([Value::default()]);
+                all.extend(call.args.iter().skip(1).cloned());
+                self.state.positional = Some(all);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Code as text again: a pattern is written as it was, an unknown piece as a variable nobody has set.
+fn display_code(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            UNKNOWN => out.push_str("${_}"),
+            crate::shell::value::ANY => out.push('*'),
+            crate::shell::value::ONE => out.push('?'),
+            crate::shell::value::TOKEN | crate::shell::value::LISTED => out.push('_'),
+            other => out.push(other),
+        }
+    }
+    out
+}

@@ -1,0 +1,423 @@
+//! Walks the tree of a line and says what each simple command is, in order, with what it is given to read.
+//!
+//! Constants, the working directory, functions and aliases of the same line are followed. What single programs do is
+//! in `command/`.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::MAX_NESTING;
+use super::command::Call;
+use super::lex::Parser;
+use super::parse::parse;
+use super::state::State;
+use super::syntax::{Assign, Faults, Item, List, Node, Redirect, RedirectKind, Simple, Word};
+use super::value::{Taint, UNKNOWN, Value};
+use crate::reading::{Command, Fact};
+use crate::rules::act::Act;
+use crate::rules::path::Place;
+use crate::rules::table;
+use crate::{Effect, PathClass, Scope};
+
+/// Walks one line. Commands come out in `commands`.
+#[derive(Debug)]
+pub(crate) struct Walker<'s> {
+    pub(crate) scope: &'s Scope,
+    pub(crate) state: State,
+    pub(crate) commands: Vec<Command>,
+    /// What the line as a whole does (a fork bomb).
+    pub(crate) facts: Vec<Fact>,
+    pub(crate) faults: Faults,
+    pub(crate) bytes_left: usize,
+    steps_left: usize,
+    nesting: usize,
+    /// Functions being run, so that recursion ends.
+    running: Vec<String>,
+}
+
+impl<'s> Walker<'s> {
+    pub(crate) fn new(scope: &'s Scope, cwd: &str, length: usize) -> Self {
+        let state = State { cwd: String::from(cwd), ..State::default() };
+        Self {
+            scope,
+            state,
+            commands: Vec::new(),
+            facts: Vec::new(),
+            faults: Faults::default(),
+            bytes_left: length.saturating_mul(8).saturating_add(64 * 1024),
+            steps_left: length.saturating_mul(4).saturating_add(4096),
+            nesting: 0,
+            running: Vec::new(),
+        }
+    }
+
+    /// Reads and walks `text`. `fixed` is the span of code that is not part of the line as written.
+    pub(crate) fn run_text(&mut self, text: &str, fixed: Option<Range<usize>>, stdin: &Value) -> Value {
+        if self.nesting >= MAX_NESTING || text.len() > self.bytes_left {
+            self.faults.depth = true;
+            return Value::unknown(Taint::NONE);
+        }
+        self.bytes_left -= text.len();
+        self.nesting += 1;
+        let mut parser = Parser::new(text, fixed, self.nesting / 2);
+        let (list, faults) = parse(&mut parser);
+        self.faults.syntax |= faults.syntax;
+        self.faults.depth |= faults.depth;
+        let output = self.list(&list, stdin);
+        self.nesting -= 1;
+        output
+    }
+
+    /// Walks `list` in a copy of the state and returns what it prints.
+    pub(crate) fn substitute(&mut self, list: &List) -> Value {
+        let saved = self.state.clone();
+        let mut output = self.list(list, &Value::default());
+        self.state = saved;
+        let trimmed = output.text.trim_end_matches('\n').len();
+        output.text.truncate(trimmed);
+        output
+    }
+
+    /// Goes one level of code deeper; `false` when that is too deep.
+    pub(crate) fn enter_nesting(&mut self) -> bool {
+        let fits = self.nesting < MAX_NESTING && self.step();
+        self.faults.depth |= !fits;
+        self.nesting += usize::from(fits);
+        fits
+    }
+
+    pub(crate) fn leave_nesting(&mut self) {
+        self.nesting = self.nesting.saturating_sub(1);
+    }
+
+    fn step(&mut self) -> bool {
+        self.steps_left = self.steps_left.saturating_sub(1);
+        self.faults.depth |= self.steps_left == 0;
+        self.steps_left > 0
+    }
+
+    pub(crate) fn list(&mut self, list: &List, stdin: &Value) -> Value {
+        let mut output = Value::default();
+        for Item { node, conditional, background } in list {
+            if !self.step() {
+                return Value::unknown(Taint::NONE);
+            }
+            let before = self.commands.len();
+            self.state.maybe += usize::from(*conditional);
+            let printed = self.node(node, stdin);
+            self.state.maybe -= usize::from(*conditional);
+            if *background && self.commands.len() > before && self.calls_running_function(node) {
+                self.facts.push(Fact {
+                    act: Act::ForkBomb,
+                    word: self.running.last().cloned().unwrap_or_default(),
+                });
+            }
+            output.push(&printed);
+        }
+        output
+    }
+
+    /// Does a background command of a function call that function again?
+    fn calls_running_function(&self, node: &Node) -> bool {
+        let calls = |node: &Node| match node {
+            Node::Simple(simple) => simple
+                .words
+                .first()
+                .and_then(Word::bare)
+                .is_some_and(|name| self.running.iter().any(|f| f == name)),
+            _ => false,
+        };
+        match node {
+            Node::Pipe(stages) => stages.iter().any(calls),
+            other => calls(other),
+        }
+    }
+
+    fn node(&mut self, node: &Node, stdin: &Value) -> Value {
+        match node {
+            Node::Simple(simple) => self.simple(simple, stdin),
+            Node::Pipe(stages) => self.pipe(stages, stdin),
+            Node::Group { lists, redirects, maybe } => self.group(lists, redirects, *maybe, stdin),
+            Node::Subshell { list, redirects } => {
+                let saved = self.state.clone();
+                let output = self.redirected(redirects, stdin, |walker, input| walker.list(list, input));
+                self.restore(saved);
+                output
+            }
+            Node::For { name, words, body, redirects } => {
+                let values = self.fields(words);
+                if !name.is_empty() {
+                    let unknown = words.is_empty();
+                    self.state.set(
+                        name,
+                        if unknown { Vec::from([Value::marker(UNKNOWN)]) } else { values },
+                        false,
+                    );
+                }
+                self.redirected(redirects, stdin, |walker, input| walker.list(body, input))
+            }
+            Node::Function { name, body } => {
+                self.state.define(name, body);
+                self.dry_run(name, body);
+                Value::default()
+            }
+            Node::Test(words) => {
+                let _ = self.fields(words);
+                Value::default()
+            }
+        }
+    }
+
+    /// Variables of a subshell are gone behind it; files it wrote are not.
+    fn restore(&mut self, mut saved: State) {
+        saved.files = core::mem::take(&mut self.state.files);
+        saved.live |= self.state.live;
+        self.state = saved;
+    }
+
+    /// A function may be called from a place this reading does not see, so its body counts where it is defined.
+    fn dry_run(&mut self, name: &str, body: &List) {
+        if self.nesting >= MAX_NESTING {
+            self.faults.depth = true;
+            return;
+        }
+        let saved = self.state.clone();
+        self.nesting += 1;
+        self.running.push(String::from(name));
+        self.list(body, &Value::unknown(Taint::NONE));
+        self.running.pop();
+        self.nesting -= 1;
+        self.restore(saved);
+    }
+
+    /// Calls a function of this line with `args`.
+    pub(crate) fn call_function(&mut self, name: &str, args: Vec<Value>, stdin: &Value) -> Option<Value> {
+        if self.running.iter().any(|f| f == name) {
+            return Some(Value::unknown(Taint::NONE));
+        }
+        let body = self.state.functions.get(name).cloned()?;
+        if self.nesting >= MAX_NESTING {
+            self.faults.depth = true;
+            return Some(Value::unknown(Taint::NONE));
+        }
+        self.nesting += 1;
+        self.running.push(String::from(name));
+        let outer = self.state.positional.replace(args);
+        let output = self.list(&body, stdin);
+        self.state.positional = outer;
+        self.running.pop();
+        self.nesting -= 1;
+        Some(output)
+    }
+
+    fn pipe(&mut self, stages: &[Node], stdin: &Value) -> Value {
+        let saved = self.state.clone();
+        let mut input = stdin.clone();
+        for stage in stages {
+            let output = self.node(stage, &input);
+            input = output;
+        }
+        self.restore(saved);
+        input
+    }
+
+    fn group(&mut self, lists: &[List], redirects: &[Redirect], maybe: bool, stdin: &Value) -> Value {
+        self.redirected(redirects, stdin, |walker, input| {
+            let mut output = Value::default();
+            for (index, list) in lists.iter().enumerate() {
+                let branch = usize::from(maybe && index > 0);
+                walker.state.maybe += branch;
+                let printed = walker.list(list, input);
+                walker.state.maybe -= branch;
+                output.push(&printed);
+            }
+            output
+        })
+    }
+
+    /// Applies redirects around `body`; they become a command of their own in the reading.
+    fn redirected(
+        &mut self,
+        redirects: &[Redirect],
+        stdin: &Value,
+        body: impl FnOnce(&mut Self, &Value) -> Value,
+    ) -> Value {
+        if redirects.is_empty() {
+            return body(self, stdin);
+        }
+        let span = redirects.first().map_or(0..0, |r| r.target.span.clone());
+        let mut call = Call::new("", Vec::new(), stdin.clone(), span);
+        self.apply_inputs(redirects, &mut call);
+        let input = call.stdin.clone();
+        let output = body(self, &input);
+        let taint = output.taint;
+        call.output = output;
+        let printed = self.apply_outputs(redirects, &mut call, false);
+        let _ = taint;
+        self.commands.push(call.command);
+        printed
+    }
+
+    fn simple(&mut self, simple: &Simple, stdin: &Value) -> Value {
+        let fields = self.fields(&simple.words);
+        let mut call = Call::new("", Vec::new(), stdin.clone(), simple.span.clone());
+        self.apply_inputs(&simple.redirects, &mut call);
+        self.assignments(&simple.assigns, fields.is_empty(), &mut call);
+        if fields.is_empty() {
+            let printed = self.apply_outputs(&simple.redirects, &mut call, true);
+            if !simple.words.is_empty() {
+                // Every word vanished: nothing runs.
+                call.command.opaque = true;
+            }
+            self.commands.push(call.command);
+            return printed;
+        }
+        call.live = simple.assigns.iter().any(|a| self.assign_says_live(a)) || self.state.live;
+        self.run_fields(fields, &mut call);
+        let empty = matches!(call.command.program.as_str(), ":" | "true" | "false") || call.prints_nothing();
+        let printed = self.apply_outputs(&simple.redirects, &mut call, empty);
+        self.commands.push(call.command);
+        printed
+    }
+
+    fn assign_says_live(&self, assign: &Assign) -> bool {
+        self.state
+            .vars
+            .get(&assign.name)
+            .is_some_and(|v| v.iter().any(|v| crate::rules::names::says_live(&v.text)))
+            || assign.values.iter().any(|w| w.bare().is_some_and(crate::rules::names::says_live))
+    }
+
+    fn assignments(&mut self, assigns: &[Assign], persistent: bool, call: &mut Call) {
+        for assign in assigns {
+            let mut values = Vec::new();
+            for word in &assign.values {
+                values.extend(self.expand(word));
+            }
+            self.check_variable(&assign.name, &values, call);
+            if persistent {
+                self.state.set(&assign.name, values, assign.append);
+            }
+        }
+    }
+
+    /// Variables that make other programs run code, or move the boundary.
+    pub(crate) fn check_variable(&mut self, name: &str, values: &[Value], call: &mut Call) {
+        if name.starts_with("VANTA_") {
+            call.command.fact(Act::SelfServe, name);
+        }
+        let Some(kind) = table::code_variable(name) else { return };
+        let text = values.iter().map(|v| v.text.as_str()).collect::<Vec<_>>().join(" ");
+        if matches!(text.as_str(), "" | "cat" | "less" | "true" | "vi" | "vim" | "nano" | "more" | ":") {
+            return;
+        }
+        call.command.fact(Act::TamperEnvironment, name);
+        if kind == table::CodeVariable::Command && !text.contains(UNKNOWN) {
+            self.nested_code(&text, call);
+        }
+    }
+
+    /// Walks code that a command of the line holds, in a copy of the state.
+    pub(crate) fn nested_code(&mut self, text: &str, call: &mut Call) -> Value {
+        let saved = self.state.clone();
+        let stdin = call.stdin.clone();
+        let output = self.run_text(text, Some(call.command.span.clone()), &stdin);
+        self.restore(saved);
+        output
+    }
+
+    fn apply_inputs(&mut self, redirects: &[Redirect], call: &mut Call) {
+        for redirect in redirects {
+            match redirect.kind {
+                RedirectKind::HereDoc => {
+                    if let Some(body) = redirect.body.get() {
+                        call.stdin = self.expand_joined(body);
+                    }
+                }
+                RedirectKind::HereString => call.stdin = self.expand_joined(&redirect.target),
+                RedirectKind::Read => {
+                    for value in self.expand(&redirect.target) {
+                        self.network_path(&value, call);
+                        call.stdin = self.use_path(&value, Effect::Read, call);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// `/dev/tcp/host/port` is a connection.
+    fn network_path(&mut self, value: &Value, call: &mut Call) {
+        let mut parts = value.text.trim_start_matches('/').split('/');
+        if parts.next() == Some("dev") && matches!(parts.next(), Some("tcp" | "udp")) {
+            let host = parts.next().unwrap_or("");
+            call.command.hosts.push(String::from(host));
+            let local = super::host::is_loopback(host);
+            let act = match (local, parts.next() == Some("7788"), call.is_shell()) {
+                (true, true, _) => Act::Approve,
+                (_, _, true) => Act::ReverseShell,
+                _ if call.output.taint.secret => Act::Exfiltrate,
+                _ => Act::NetworkSend,
+            };
+            call.command.fact(act, value.text.as_str());
+        }
+    }
+
+    /// Applies output redirects; `empty` says that nothing is written, so that `>` only empties.
+    fn apply_outputs(&mut self, redirects: &[Redirect], call: &mut Call, empty: bool) -> Value {
+        let mut printed = core::mem::take(&mut call.output);
+        for redirect in redirects {
+            let effect = match redirect.kind {
+                RedirectKind::Write if empty => Effect::Overwrite,
+                RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite => Effect::Write,
+                _ => continue,
+            };
+            for value in self.expand(&redirect.target) {
+                call.output = printed.clone();
+                self.network_path(&value, call);
+                self.use_path(&value, effect, call);
+                let path = self.place().absolute(&value.text);
+                if printed.taint != Taint::NONE || !printed.text.is_empty() {
+                    self.state.remember_file(&path, printed.clone());
+                }
+            }
+            if redirect.kind != RedirectKind::ReadWrite {
+                printed = Value::default();
+            }
+        }
+        printed
+    }
+
+    pub(crate) fn place(&self) -> Place<'_> {
+        Place { scope: self.scope, cwd: &self.state.cwd, mounts: self.state.mounts.as_deref() }
+    }
+
+    /// Notes that `call` touches `value`, and returns what reading it gives.
+    pub(crate) fn use_path(&mut self, value: &Value, effect: Effect, call: &mut Call) -> Value {
+        self.use_path_deep(value, effect, false, call)
+    }
+
+    pub(crate) fn use_path_deep(
+        &mut self,
+        value: &Value,
+        effect: Effect,
+        recursive: bool,
+        call: &mut Call,
+    ) -> Value {
+        let (path, class) = self.place().locate(&value.text);
+        let known = self.state.files.get(&path).cloned();
+        let shown = if class == PathClass::Unknown { value.text.as_str() } else { path.as_str() };
+        call.command.paths.push(crate::PathUse {
+            path: super::value::display(shown),
+            effect,
+            class,
+            recursive,
+        });
+        if let Some(known) = known {
+            return known;
+        }
+        let taint = if class == PathClass::Secret { Taint::SECRET } else { Taint::NONE };
+        Value::unknown(taint)
+    }
+}

@@ -1,0 +1,504 @@
+//! Commands: lists, pipelines, compounds, functions, assignments, redirects.
+//!
+//! A parser that goes on after an error: what was understood stays, and [`Faults`] say that something was not.
+
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::OnceCell;
+
+use super::MAX_DEPTH;
+use super::lex::{Parser, PendingDoc, is_name, is_name_start};
+use super::syntax::{Assign, Faults, Item, List, Node, Part, Redirect, RedirectKind, Simple, Word};
+
+/// What ends a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// The end of the text.
+    End,
+    /// `)`.
+    Paren,
+    /// One of these words where a command could start.
+    Words(&'static [&'static str]),
+    /// `;;`, `;&`, `;;&` or `esac`.
+    CaseArm,
+}
+
+/// Reads a whole command line.
+pub(crate) fn parse(parser: &mut Parser<'_>) -> (List, Faults) {
+    let mut list = parser.list(Stop::End);
+    while parser.pos < parser.src.len() {
+        // A closing parenthesis or keyword that belongs to nothing: skip it and go on reading.
+        parser.faults.syntax = true;
+        parser.bump();
+        list.extend(parser.list(Stop::End));
+    }
+    (list, parser.faults)
+}
+
+impl Parser<'_> {
+    pub(super) fn list(&mut self, stop: Stop) -> List {
+        let mut items = List::new();
+        let mut conditional = false;
+        loop {
+            self.separators(items.is_empty());
+            if self.peek().is_none() || self.at_stop(stop) {
+                return items;
+            }
+            let before = self.pos;
+            if let Some(node) = self.pipeline() {
+                items.push(Item { node, conditional, background: false });
+            }
+            self.blanks();
+            conditional = self.eat("&&") || self.eat("||");
+            if !conditional
+                && self.peek() == Some('&')
+                && !self.rest().starts_with("&>")
+                && let Some(last) = items.last_mut()
+            {
+                last.background = true;
+            }
+            if self.pos == before {
+                // An operator where a command should be: a stray `)`, `}`, `|`.
+                if stop == Stop::End || self.peek() != Some(')') {
+                    self.faults.syntax = true;
+                    self.bump();
+                } else {
+                    return items;
+                }
+            }
+        }
+    }
+
+    /// Skips `;`, `&` and newlines between commands; `;` before any command is an error.
+    fn separators(&mut self, first: bool) {
+        loop {
+            self.blanks();
+            match self.peek() {
+                Some('\n') => {
+                    self.pos += 1;
+                    self.read_docs();
+                }
+                Some(';') if self.rest().starts_with(";;") || self.rest().starts_with(";&") => return,
+                Some(';') => {
+                    self.faults.syntax |= first;
+                    self.pos += 1;
+                }
+                Some('&') if !self.rest().starts_with("&>") => self.pos += 1,
+                _ => return,
+            }
+        }
+    }
+
+    fn at_stop(&self, stop: Stop) -> bool {
+        match stop {
+            Stop::End => false,
+            Stop::Paren => self.peek() == Some(')'),
+            Stop::Words(words) => words.contains(&self.keyword()),
+            Stop::CaseArm => {
+                self.rest().starts_with(";;") || self.rest().starts_with(";&") || self.keyword() == "esac"
+            }
+        }
+    }
+
+    /// The plain word that comes next, without consuming it; empty when it is not a plain word.
+    fn keyword(&self) -> &str {
+        let text = self.rest();
+        let is_end =
+            |c: char| c.is_ascii_whitespace() || matches!(c, ';' | '&' | '|' | '<' | '>' | '(' | ')');
+        // Keywords are short; a longer word is none.
+        let length = text.char_indices().take(10).find(|(_, c)| is_end(*c)).map_or(text.len(), |(i, _)| i);
+        if length > 10 { "" } else { text.get(..length).unwrap_or("") }
+    }
+
+    fn eat_keyword(&mut self, word: &str) -> bool {
+        self.blanks();
+        let found = self.keyword() == word;
+        if found {
+            self.pos += word.len();
+        }
+        found
+    }
+
+    fn expect(&mut self, word: &str) {
+        if !self.eat_keyword(word) {
+            self.faults.syntax = true;
+        }
+    }
+
+    fn pipeline(&mut self) -> Option<Node> {
+        let mut stages = Vec::new();
+        loop {
+            self.blanks();
+            while self.keyword() == "!" {
+                self.pos += 1;
+                self.blanks();
+            }
+            stages.extend(self.command());
+            self.blanks();
+            if self.rest().starts_with("||") || !self.eat("|") {
+                break;
+            }
+            self.eat("&");
+            self.separators_after_pipe();
+        }
+        if stages.len() > 1 { Some(Node::Pipe(stages)) } else { stages.pop() }
+    }
+
+    fn separators_after_pipe(&mut self) {
+        self.blanks();
+        while self.peek() == Some('\n') {
+            self.pos += 1;
+            self.read_docs();
+            self.blanks();
+        }
+    }
+
+    fn command(&mut self) -> Option<Node> {
+        if self.depth >= MAX_DEPTH {
+            // Too deep to nest: brackets and keywords are skipped and what is inside is read flat.
+            self.faults.depth = true;
+            while matches!(self.peek(), Some('(' | ')' | ' ')) {
+                self.pos += 1;
+            }
+            return self.simple();
+        }
+        self.depth += 1;
+        let node = self.command_inside();
+        self.depth -= 1;
+        node
+    }
+
+    fn command_inside(&mut self) -> Option<Node> {
+        if self.rest().starts_with("((") && !self.rest().starts_with("(((") {
+            self.pos += 2;
+            return Some(Node::Test(self.words_until("))")));
+        }
+        if self.eat("(") {
+            let list = self.list(Stop::Paren);
+            if !self.eat(")") {
+                self.faults.syntax = true;
+            }
+            return Some(Node::Subshell { list, redirects: self.redirects() });
+        }
+        match self.keyword() {
+            "{" => self.braces(),
+            "if" => self.conditional(),
+            "while" | "until" => self.looping(),
+            "for" | "select" => self.for_each(),
+            "case" => self.case(),
+            "function" => self.function_keyword(),
+            "coproc" => {
+                self.pos += "coproc".len();
+                self.blanks();
+                self.command()
+            }
+            "[[" => {
+                self.pos += 2;
+                Some(Node::Test(self.words_until("]]")))
+            }
+            _ => self.function_or_simple(),
+        }
+    }
+
+    /// Words up to `end`; operators between them have no meaning here.
+    fn words_until(&mut self, end: &str) -> Vec<Word> {
+        let mut words = Vec::new();
+        loop {
+            self.blanks();
+            if self.eat(end) {
+                self.redirects();
+                return words;
+            }
+            match self.word() {
+                Some(word) if word.bare() == Some(end) => {
+                    self.redirects();
+                    return words;
+                }
+                Some(word) => words.push(word),
+                None if self.bump().is_none() => {
+                    self.faults.syntax = true;
+                    return words;
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn braces(&mut self) -> Option<Node> {
+        self.pos += 1;
+        let list = self.list(Stop::Words(&["}"]));
+        self.expect("}");
+        Some(Node::Group { lists: Vec::from([list]), redirects: self.redirects(), maybe: false })
+    }
+
+    fn conditional(&mut self) -> Option<Node> {
+        self.pos += "if".len();
+        let mut lists = Vec::from([self.list(Stop::Words(&["then"]))]);
+        self.expect("then");
+        lists.push(self.list(Stop::Words(&["elif", "else", "fi"])));
+        while self.eat_keyword("elif") {
+            lists.push(self.list(Stop::Words(&["then"])));
+            self.expect("then");
+            lists.push(self.list(Stop::Words(&["elif", "else", "fi"])));
+        }
+        if self.eat_keyword("else") {
+            lists.push(self.list(Stop::Words(&["fi"])));
+        }
+        self.expect("fi");
+        Some(Node::Group { lists, redirects: self.redirects(), maybe: true })
+    }
+
+    fn looping(&mut self) -> Option<Node> {
+        self.pos += "while".len();
+        let condition = self.list(Stop::Words(&["do"]));
+        let body = self.do_body();
+        Some(Node::Group { lists: Vec::from([condition, body]), redirects: self.redirects(), maybe: true })
+    }
+
+    fn do_body(&mut self) -> List {
+        self.expect("do");
+        let body = self.list(Stop::Words(&["done"]));
+        self.expect("done");
+        body
+    }
+
+    fn for_each(&mut self) -> Option<Node> {
+        self.pos += self.keyword().len();
+        self.blanks();
+        let mut words = Vec::new();
+        let mut name = String::new();
+        if self.eat("((") {
+            words = self.words_until("))");
+        } else {
+            name = self.name();
+            self.separators_after_pipe();
+            if self.eat_keyword("in") {
+                self.blanks();
+                while let Some(word) = self.word() {
+                    words.push(word);
+                    self.blanks();
+                }
+            }
+        }
+        self.separators(false);
+        let body = if self.keyword() == "{" {
+            self.pos += 1;
+            let body = self.list(Stop::Words(&["}"]));
+            self.expect("}");
+            body
+        } else {
+            self.do_body()
+        };
+        Some(Node::For { name, words, body, redirects: self.redirects() })
+    }
+
+    fn case(&mut self) -> Option<Node> {
+        self.pos += "case".len();
+        self.blanks();
+        let mut lists = Vec::new();
+        let subject = self.word().unwrap_or_default();
+        lists.push(Vec::from([Item {
+            node: Node::Test(Vec::from([subject])),
+            conditional: false,
+            background: false,
+        }]));
+        self.separators_after_pipe();
+        self.expect("in");
+        loop {
+            self.separators(false);
+            if self.peek().is_none() || self.eat_keyword("esac") {
+                break;
+            }
+            self.eat("(");
+            self.words_until(")");
+            lists.push(self.list(Stop::CaseArm));
+            self.blanks();
+            let closed = self.eat(";;&") || self.eat(";;") || self.eat(";&");
+            if !closed && self.keyword() != "esac" {
+                self.faults.syntax = true;
+                break;
+            }
+        }
+        Some(Node::Group { lists, redirects: self.redirects(), maybe: true })
+    }
+
+    fn function_keyword(&mut self) -> Option<Node> {
+        self.pos += "function".len();
+        self.blanks();
+        let name = self.name();
+        self.blanks();
+        if self.eat("(") {
+            self.blanks();
+            self.eat(")");
+        }
+        self.function_body(name)
+    }
+
+    fn function_body(&mut self, name: String) -> Option<Node> {
+        self.separators_after_pipe();
+        let node = self.command()?;
+        let body = Rc::new(Vec::from([Item { node, conditional: false, background: false }]));
+        Some(Node::Function { name, body })
+    }
+
+    fn function_or_simple(&mut self) -> Option<Node> {
+        let text = self.rest();
+        let length = text
+            .find(|c: char| {
+                c.is_ascii_whitespace()
+                    || matches!(
+                        c,
+                        '(' | ')' | ';' | '&' | '|' | '<' | '>' | '$' | '"' | '\'' | '`' | '=' | '\\'
+                    )
+            })
+            .unwrap_or(text.len());
+        let (name, tail) = text.split_at_checked(length).unwrap_or((text, ""));
+        let after = tail.trim_start_matches([' ', '\t']);
+        if !name.is_empty() && after.starts_with('(') {
+            let inside = after.trim_start_matches('(').trim_start_matches([' ', '\t']);
+            if inside.starts_with(')') {
+                let name = String::from(name);
+                self.pos += length;
+                self.pos += self.rest().find(')').map_or(0, |i| i + 1);
+                return self.function_body(name);
+            }
+        }
+        self.simple()
+    }
+
+    fn simple(&mut self) -> Option<Node> {
+        let start = self.pos;
+        let mut simple = Simple::default();
+        loop {
+            self.blanks();
+            let item_start = self.pos;
+            if let Some(redirect) = self.redirect() {
+                simple.redirects.push(redirect);
+                continue;
+            }
+            self.pos = item_start;
+            let Some(word) = self.word() else { break };
+            match self.assignment(&word, simple.words.is_empty()) {
+                Some(assign) => simple.assigns.push(assign),
+                None => simple.words.push(word),
+            }
+            simple.span = self.span_from(start);
+        }
+        if simple.words.is_empty() && simple.assigns.is_empty() && simple.redirects.is_empty() {
+            return None;
+        }
+        if simple.span.is_empty() {
+            simple.span = self.span_from(start);
+        }
+        Some(Node::Simple(simple))
+    }
+
+    /// Splits `NAME=value` off a word that stands before the program.
+    fn assignment(&mut self, word: &Word, before_program: bool) -> Option<Assign> {
+        let Some((Part::Text { text, quoted: false }, tail)) = word.parts.split_first() else { return None };
+        let (left, right) = text.split_once('=')?;
+        let array_follows = right.is_empty() && tail.is_empty() && self.peek() == Some('(');
+        if !before_program && !array_follows {
+            return None;
+        }
+        let append = left.ends_with('+');
+        let name = left.trim_end_matches('+').split('[').next().unwrap_or("");
+        if !name.chars().next().is_some_and(is_name_start) || !name.chars().all(is_name) {
+            return None;
+        }
+        let values = if array_follows {
+            self.bump();
+            self.words_until(")")
+        } else {
+            let mut parts = Vec::new();
+            if !right.is_empty() {
+                parts.push(Part::Text { text: String::from(right), quoted: false });
+            }
+            parts.extend(tail.iter().cloned());
+            Vec::from([Word { parts, span: word.span.clone() }])
+        };
+        Some(Assign { name: String::from(name), values, append })
+    }
+
+    fn redirects(&mut self) -> Vec<Redirect> {
+        let mut all = Vec::new();
+        loop {
+            self.blanks();
+            let start = self.pos;
+            match self.redirect() {
+                Some(redirect) => all.push(redirect),
+                None => {
+                    self.pos = start;
+                    return all;
+                }
+            }
+        }
+    }
+
+    /// Reads one redirect; on `None` the position may have moved and is put back by the caller.
+    fn redirect(&mut self) -> Option<Redirect> {
+        while self.peek().is_some_and(|c| c.is_ascii_digit()) {
+            self.pos += 1;
+        }
+        if self.rest().starts_with('{') {
+            let end = self.rest().char_indices().take(32).find(|(_, c)| *c == '}').map(|(i, _)| i)?;
+            let name = self.rest().get(1..end)?;
+            if name.is_empty() || !name.chars().all(is_name) {
+                return None;
+            }
+            self.pos += end + 1;
+        }
+        let (text, kind) = OPERATORS.iter().find(|(text, _)| self.rest().starts_with(text))?;
+        if self.rest().starts_with("<(") || self.rest().starts_with(">(") {
+            return None;
+        }
+        self.pos += text.len();
+        self.blanks();
+        let target = self.word().unwrap_or_else(|| {
+            self.faults.syntax = true;
+            Word::default()
+        });
+        let body = Rc::new(OnceCell::new());
+        if *kind == RedirectKind::HereDoc {
+            self.pending.push(pending(text, &target, &body));
+        }
+        let is_fd = |word: &Word| {
+            word.bare().is_some_and(|t| t.trim_end_matches('-').chars().all(|c| c.is_ascii_digit()))
+        };
+        let kind = match kind {
+            RedirectKind::Duplicate if !is_fd(&target) && *text == ">&" => RedirectKind::Write,
+            other => *other,
+        };
+        Some(Redirect { kind, target, body })
+    }
+}
+
+/// The end word of a here-document is taken as written; any quote in it makes the body literal.
+fn pending(operator: &str, target: &Word, body: &Rc<OnceCell<Word>>) -> PendingDoc {
+    let mut end = String::new();
+    let mut literal = false;
+    for part in &target.parts {
+        if let Part::Text { text, quoted } = part {
+            end.push_str(text);
+            literal |= *quoted;
+        }
+    }
+    PendingDoc { end, strip_tabs: operator == "<<-", literal, body: Rc::clone(body) }
+}
+
+/// Longest first, so that the first match is the right one.
+const OPERATORS: [(&str, RedirectKind); 12] = [
+    ("&>>", RedirectKind::Append),
+    ("<<<", RedirectKind::HereString),
+    ("<<-", RedirectKind::HereDoc),
+    ("&>", RedirectKind::Write),
+    ("<<", RedirectKind::HereDoc),
+    ("<&", RedirectKind::Duplicate),
+    ("<>", RedirectKind::ReadWrite),
+    (">>", RedirectKind::Append),
+    (">&", RedirectKind::Duplicate),
+    (">|", RedirectKind::Write),
+    ("<", RedirectKind::Read),
+    (">", RedirectKind::Write),
+];

@@ -1,0 +1,87 @@
+//! What a shell knows at one point of a line: variables, functions, the working directory, files just written.
+
+use alloc::collections::BTreeMap;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::syntax::List;
+use super::value::{Taint, UNKNOWN, Value};
+use crate::rules::path::Mount;
+
+/// More names than this are not followed, so that copying the state for a subshell stays cheap.
+const MAX_NAMES: usize = 128;
+
+/// A longer value is unknown.
+const MAX_VALUE: usize = 4096;
+
+/// The state of one shell; a subshell works on a copy.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct State {
+    pub(crate) vars: BTreeMap<String, Vec<Value>>,
+    pub(crate) functions: BTreeMap<String, Rc<List>>,
+    pub(crate) aliases: BTreeMap<String, String>,
+    /// `$0`, `$1`, …; `None` when the line does not say.
+    pub(crate) positional: Option<Vec<Value>>,
+    pub(crate) cwd: String,
+    pub(crate) previous_cwd: Option<String>,
+    /// Files written in this line and what went into them.
+    pub(crate) files: BTreeMap<String, Value>,
+    pub(crate) mounts: Option<Vec<Mount>>,
+    /// Something in the line said production.
+    pub(crate) live: bool,
+    /// Inside a branch that may not run.
+    pub(crate) maybe: usize,
+}
+
+impl State {
+    pub(crate) fn set(&mut self, name: &str, mut values: Vec<Value>, append: bool) {
+        if values.iter().map(|v| v.text.len()).sum::<usize>() > MAX_VALUE {
+            let taint = values.iter().fold(Taint::NONE, |t, v| t.join(v.taint));
+            values = Vec::from([Value::unknown(taint)]);
+        }
+        let full = self.vars.len() >= MAX_NAMES && !self.vars.contains_key(name);
+        if full {
+            return;
+        }
+        // In a branch that may not run the old value stays possible.
+        if (append || self.maybe > 0)
+            && let Some(old) = self.vars.get(name)
+        {
+            let mut all = old.clone();
+            all.extend(values);
+            all.dedup();
+            all.truncate(64);
+            values = all;
+        }
+        self.vars.insert(String::from(name), values);
+    }
+
+    pub(crate) fn define(&mut self, name: &str, body: &Rc<List>) {
+        if self.functions.len() < MAX_NAMES {
+            self.functions.insert(String::from(name), Rc::clone(body));
+        }
+    }
+
+    pub(crate) fn alias(&mut self, name: &str, text: &str) {
+        if self.aliases.len() < MAX_NAMES && text.len() <= MAX_VALUE {
+            self.aliases.insert(String::from(name), String::from(text));
+        }
+    }
+
+    pub(crate) fn remember_file(&mut self, path: &str, content: Value) {
+        if self.files.len() >= MAX_NAMES {
+            return;
+        }
+        let kept = if content.text.len() > MAX_VALUE { Value::unknown(content.taint) } else { content };
+        self.files.insert(String::from(path), kept);
+    }
+
+    pub(crate) fn enter(&mut self, path: String) {
+        self.previous_cwd = Some(core::mem::replace(&mut self.cwd, path));
+    }
+
+    pub(crate) fn enter_unknown(&mut self) {
+        self.enter(String::from(UNKNOWN));
+    }
+}

@@ -1,0 +1,152 @@
+//! The small tree a command line becomes: lists, pipelines, compounds, simple commands, words.
+//!
+//! Only data; `lex.rs` and `parse.rs` build it and `flow.rs` walks it.
+
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::OnceCell;
+use core::ops::Range;
+
+/// A word as written: pieces that are joined when the command runs.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Word {
+    pub(crate) parts: Vec<Part>,
+    pub(crate) span: Range<usize>,
+}
+
+impl Word {
+    /// The text of a word that is one unquoted literal, so that it can be a keyword or an alias.
+    pub(crate) fn bare(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [Part::Text { text, quoted: false }] => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// One piece of a word.
+#[derive(Debug, Clone)]
+pub(crate) enum Part {
+    /// Characters; globs, braces and tildes are active only when not quoted.
+    Text { text: String, quoted: bool },
+    /// `$x`, `${x}`, `${x:-word}`.
+    Var { name: String, op: VarOp, quoted: bool },
+    /// `$( … )` or backquotes.
+    Sub { list: List, quoted: bool },
+    /// `<( … )` or `>( … )`.
+    Process { list: List },
+    /// `$(( … ))`: a number; the substitutions inside still run.
+    Arith { inner: Word },
+}
+
+/// What is done to a variable when it is expanded.
+#[derive(Debug, Clone)]
+pub(crate) enum VarOp {
+    /// `$x`.
+    Plain,
+    /// `${x:-word}`, `${x:=word}`: the word when unset.
+    Default(Box<Word>),
+    /// `${x:+word}`: the word when set.
+    Alternative(Box<Word>),
+    /// `${x:?word}`: an error when unset.
+    Required(Box<Word>),
+    /// `${#x}`: a number.
+    Length,
+    /// Anything else: the value is not followed.
+    Other(Box<Word>),
+}
+
+/// `NAME=value` or `NAME=(a b)` in front of a command or as a command.
+#[derive(Debug, Clone)]
+pub(crate) struct Assign {
+    pub(crate) name: String,
+    pub(crate) values: Vec<Word>,
+    pub(crate) append: bool,
+}
+
+/// How a redirect touches its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RedirectKind {
+    Read,
+    Write,
+    Append,
+    ReadWrite,
+    /// `2>&1`, `<&-`.
+    Duplicate,
+    /// `<<< word`.
+    HereString,
+    /// `<< END`.
+    HereDoc,
+}
+
+/// One redirect.
+#[derive(Debug, Clone)]
+pub(crate) struct Redirect {
+    pub(crate) kind: RedirectKind,
+    pub(crate) target: Word,
+    /// The body of a here-document, filled when its lines are reached.
+    pub(crate) body: Rc<OnceCell<Word>>,
+}
+
+/// A simple command.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Simple {
+    pub(crate) assigns: Vec<Assign>,
+    pub(crate) words: Vec<Word>,
+    pub(crate) redirects: Vec<Redirect>,
+    pub(crate) span: Range<usize>,
+}
+
+/// Commands in order.
+pub(crate) type List = Vec<Item>;
+
+/// One entry of a list.
+#[derive(Debug, Clone)]
+pub(crate) struct Item {
+    pub(crate) node: Node,
+    /// It runs only when the one before it succeeded or failed.
+    pub(crate) conditional: bool,
+    /// It runs in the background.
+    pub(crate) background: bool,
+}
+
+/// One command of any form.
+#[derive(Debug, Clone)]
+pub(crate) enum Node {
+    Simple(Simple),
+    Pipe(Vec<Node>),
+    /// `{ … }` and every compound whose parts simply run one after the other.
+    Group {
+        lists: Vec<List>,
+        redirects: Vec<Redirect>,
+        /// Its parts may not run, or not once (`if`, `while`, `case`).
+        maybe: bool,
+    },
+    Subshell {
+        list: List,
+        redirects: Vec<Redirect>,
+    },
+    For {
+        name: String,
+        words: Vec<Word>,
+        body: List,
+        redirects: Vec<Redirect>,
+    },
+    Function {
+        name: String,
+        body: Rc<List>,
+    },
+    /// `[[ … ]]`, `(( … ))`: reads nothing and writes nothing, but substitutions in it run.
+    Test(Vec<Word>),
+}
+
+/// What went wrong while reading; any of it makes the command Ask at best.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Faults {
+    /// Quotes, parentheses or keywords that do not match.
+    pub(crate) syntax: bool,
+    /// Nested deeper than [`super::MAX_DEPTH`], or too many steps.
+    pub(crate) depth: bool,
+}

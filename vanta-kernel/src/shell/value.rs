@@ -1,0 +1,153 @@
+//! What a word can be when it runs: text in which a few noncharacters stand for what is not known.
+//!
+//! One string per field keeps matching and path resolution simple: a pattern or an unknown piece is one
+//! character of the text. Input that contains these noncharacters itself is Ask (see `assess.rs`).
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// An active `*`.
+pub(crate) const ANY: char = '\u{fdd0}';
+/// An active `?` or `[…]`.
+pub(crate) const ONE: char = '\u{fdd1}';
+/// Any text, perhaps none, perhaps with slashes.
+pub(crate) const UNKNOWN: char = '\u{fdd2}';
+/// Some text without a slash and not empty: a number, a date, a base name.
+pub(crate) const TOKEN: char = '\u{fdd3}';
+/// Some path below the folder in front of it, as a listing gives it.
+pub(crate) const LISTED: char = '\u{fdd4}';
+
+/// Is `c` one of the characters this module gives a meaning?
+pub(crate) fn is_marker(c: char) -> bool {
+    (ANY..=LISTED).contains(&c)
+}
+
+/// Where text came from, as far as it matters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Taint {
+    /// A credential file, the environment, a keychain.
+    pub(crate) secret: bool,
+    /// The network.
+    pub(crate) network: bool,
+    /// A place whose name says production.
+    pub(crate) live: bool,
+}
+
+impl Taint {
+    pub(crate) const NONE: Self = Self { secret: false, network: false, live: false };
+    pub(crate) const SECRET: Self = Self { secret: true, network: false, live: false };
+    pub(crate) const NETWORK: Self = Self { secret: false, network: true, live: false };
+
+    pub(crate) fn join(self, other: Self) -> Self {
+        Self {
+            secret: self.secret || other.secret,
+            network: self.network || other.network,
+            live: self.live || other.live,
+        }
+    }
+}
+
+/// One field, or the output of a command.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Value {
+    pub(crate) text: String,
+    pub(crate) taint: Taint,
+}
+
+impl Value {
+    pub(crate) fn literal(text: impl Into<String>) -> Self {
+        Self { text: text.into(), taint: Taint::NONE }
+    }
+
+    pub(crate) fn marker(marker: char) -> Self {
+        Self { text: String::from(marker), taint: Taint::NONE }
+    }
+
+    pub(crate) fn unknown(taint: Taint) -> Self {
+        Self { text: String::from(UNKNOWN), taint }
+    }
+
+    /// Nothing in it is left open.
+    pub(crate) fn is_literal(&self) -> bool {
+        !self.text.chars().any(is_marker)
+    }
+
+    /// It could be any text at some place.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.text.contains(UNKNOWN)
+    }
+
+    pub(crate) fn push(&mut self, other: &Self) {
+        self.text.push_str(&other.text);
+        self.taint = self.taint.join(other.taint);
+    }
+
+    /// The same origin, other text.
+    pub(crate) fn with_text(&self, text: impl Into<String>) -> Self {
+        Self { text: text.into(), taint: self.taint }
+    }
+}
+
+/// Matches `name` against a pattern of markers. Linear in practice: one backtrack point, like `fnmatch`.
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
+    let name: Vec<char> = name.chars().collect();
+    let (mut p, mut n) = (0, 0);
+    let mut back: Option<(usize, usize)> = None;
+    while n < name.len() {
+        match pattern.get(p) {
+            Some(&(ANY | UNKNOWN | TOKEN | LISTED)) => {
+                back = Some((p, n));
+                p += 1;
+            }
+            Some(&c) if c == ONE || name.get(n) == Some(&c) => {
+                p += 1;
+                n += 1;
+            }
+            _ => {
+                let Some((star, from)) = back else { return false };
+                back = Some((star, from + 1));
+                p = star + 1;
+                n = from + 1;
+            }
+        }
+    }
+    pattern.iter().skip(p).all(|c| matches!(*c, ANY | UNKNOWN | TOKEN | LISTED))
+}
+
+/// Turns the glob characters of unquoted text into markers.
+pub(crate) fn activate(text: &str, into: &mut String) {
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        rest = rest.get(c.len_utf8()..).unwrap_or("");
+        match c {
+            '*' => into.push(ANY),
+            '?' => into.push(ONE),
+            '[' => {
+                // The first character may be `]` or `!]`; a set is one character of any kind.
+                let close = rest.char_indices().skip(1).take(256).find(|(_, c)| *c == ']');
+                match close {
+                    Some((end, _)) => {
+                        into.push(ONE);
+                        rest = rest.get(end + 1..).unwrap_or("");
+                    }
+                    None => into.push('['),
+                }
+            }
+            other => into.push(other),
+        }
+    }
+}
+
+/// Writes `text` for a person: markers as what they stood for.
+pub(crate) fn display(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            ANY => '*',
+            ONE => '?',
+            UNKNOWN | TOKEN | LISTED => '…',
+            c if c.is_control() => '\u{fffd}',
+            other => other,
+        })
+        .collect()
+}
