@@ -154,6 +154,9 @@ impl FileReceipts {
 
     /// Adds the receipts of `records` that the file lacks.
     fn complete(&self, session: &SessionId, records: &[Record]) -> io::Result<()> {
+        if records.is_empty() {
+            return Ok(());
+        }
         let last = last_seq(&self.path, session)?;
         for receipt in records.iter().filter_map(|record| Receipt::of(session, record)) {
             if receipt.seq > last {

@@ -16,6 +16,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use vanta_kernel::json::Json;
 use vanta_kernel::{Action, Scope, sha256};
 
 use crate::cancel::CancelToken;
@@ -168,9 +169,10 @@ impl ToolSpec {
     /// SHA-256 in hex over everything above except the time limit; approvals and rules are pinned to it.
     #[must_use]
     pub fn digest(&self) -> String {
-        // Serialising a value that was built from JSON cannot fail; keys are sorted by serde_json's map.
-        let form = serde_json::json!([self.name, self.description, self.schema, self.effect]);
-        sha256::hex(&sha256::sha256(form.to_string().as_bytes()))
+        let form = serde_json::json!([self.name, self.description, self.schema, self.effect]).to_string();
+        // In the kernel's canonical form, which no feature of a JSON library changes.
+        let form = Json::parse(&form).map_or(form, |form| form.canonical());
+        sha256::hex(&sha256::sha256(form.as_bytes()))
     }
 }
 

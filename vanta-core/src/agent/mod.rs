@@ -1,6 +1,6 @@
 //! The agent: ports put together, and the one driver of the loop.
 //!
-//! [`Agent`] performs what [`Run`](crate::run::Run) decides. There is no other loop: streaming or not, new or resumed,
+//! [`Agent`] performs what [`Run`] decides. There is no other loop: streaming or not, new or resumed,
 //! one tool or a whole task, all go through `drive.rs`.
 
 mod builder;

@@ -64,8 +64,9 @@ impl Run {
     fn take_failure(&mut self, error: &ProviderError, attempt: u32, now: Timestamp) {
         let turn = self.state.turn;
         let visible = error.partial().map(crate::message::Message::text).filter(|text| !text.is_empty());
-        // What a person has seen is not said twice.
-        let wait = if visible.is_none() { self.settings.retry.wait(attempt, error) } else { None };
+        // Each session draws its own waits, so that many of them do not come back at once.
+        let seed = u64::from(crc32fast::hash(self.settings.session.as_str().as_bytes())) + u64::from(turn);
+        let wait = self.settings.retry.with_seed(seed).wait(attempt.saturating_sub(1), error);
         if let Some(partial) = visible {
             self.push(Entry::TurnCut { turn, partial });
         }
@@ -181,11 +182,7 @@ impl Run {
         let index = self.expect("decided", call, |stage| stage == Stage::Asking)?;
         self.note_request(index, question, approval);
         if decision != Decision::Defer {
-            self.push(Entry::ApprovalSettled {
-                call: call.clone(),
-                approval,
-                decision: decision.as_str().to_owned(),
-            });
+            self.note_answer(index, approval, decision.as_str());
         }
         match decision {
             Decision::Approve => self.set_stage(index, Stage::Approved(approval)),
@@ -212,7 +209,7 @@ impl Run {
         let call = question.call_id();
         let index = self.expect("expired", call, |stage| stage == Stage::Asking)?;
         self.note_request(index, question, approval);
-        self.push(Entry::ApprovalSettled { call: call.clone(), approval, decision: "expired".to_owned() });
+        self.note_answer(index, approval, "expired");
         self.refuse(index, "not run: nobody approved it in time");
         Ok(())
     }
@@ -230,12 +227,23 @@ impl Run {
         self.push(Entry::ApprovalRequested { call, approval, binding, expires_ms });
     }
 
+    /// A question and its answer are noted once, however often a resumed run comes by them.
+    fn note_answer(&mut self, index: usize, approval: ApprovalId, decision: &str) {
+        let Some(call) = self.state.calls.get_mut(index) else { return };
+        if call.answered.as_deref() == Some(decision) {
+            return;
+        }
+        call.answered = Some(decision.to_owned());
+        let call = call.call.id().clone();
+        self.push(Entry::ApprovalSettled { call, approval, decision: decision.to_owned() });
+    }
+
     /// Other arguments are another act: checked, described and judged from the start.
     fn edit(&mut self, index: usize, args: Args) {
         let Some(call) = self.state.calls.get_mut(index) else { return };
         let id = call.call.id().clone();
         call.call = ToolCall::new(id.clone(), call.call.name(), args.clone());
-        (call.stage, call.requested, call.verdict) = (Stage::New, None, None);
+        (call.stage, call.requested, call.answered, call.verdict) = (Stage::New, None, None, None);
         self.push(Entry::ToolEdited { call: id, args });
     }
 

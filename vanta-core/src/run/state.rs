@@ -65,6 +65,8 @@ pub(super) struct Call {
     pub(super) verdict: Option<Verdict>,
     pub(super) raised_by: RaisedBy,
     pub(super) requested: Option<Requested>,
+    /// The decision on `requested` that the log holds.
+    pub(super) answered: Option<String>,
     pub(super) result: Option<ToolResult>,
 }
 
@@ -138,6 +140,7 @@ impl Call {
             verdict: None,
             raised_by: RaisedBy::Kernel,
             requested: None,
+            answered: None,
             result: None,
         }
     }
@@ -177,8 +180,9 @@ impl State {
                     Requested { approval: *approval, binding: binding.clone(), expires_ms: *expires_ms };
                 self.with(call, |c| c.requested = Some(requested));
             }
-            Entry::ApprovalSettled { decision, .. } => {
+            Entry::ApprovalSettled { call, decision, .. } => {
                 self.denied += u32::from(matches!(decision.as_str(), "deny" | "never" | "expired"));
+                self.with(call, |c| c.answered = Some(decision.clone()));
             }
             Entry::RuleAdded { rule } => self.rules.push(rule.clone()),
             Entry::ToolPending { call, attempt, digest, .. } => self.with(call, |c| {

@@ -278,6 +278,18 @@ impl SessionSummary {
         &self.id
     }
 
+    /// When its first record was written.
+    #[must_use]
+    pub fn created(&self) -> Timestamp {
+        self.created
+    }
+
+    /// How many records can be read.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
     /// When its last record was written.
     #[must_use]
     pub fn updated(&self) -> Timestamp {
@@ -413,11 +425,12 @@ impl Session {
     }
 }
 
-/// What may be lost with the machine: nothing depends on these but their own display.
+/// What may be lost with the machine: nothing depends on these, or what does is synced after them.
 fn needs_sync(entry: &Entry) -> bool {
     !matches!(
         entry,
         Entry::TurnStarted { .. }
+            | Entry::VerdictGiven { .. }
             | Entry::TurnCut { .. }
             | Entry::RetryScheduled { .. }
             | Entry::LogRepaired { .. }

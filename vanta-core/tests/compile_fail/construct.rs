@@ -1,4 +1,4 @@
 //! The constructor is private to the machine.
 fn main() {
-    let _ = vanta_core::ClearedCall::new();
+    let _ = vanta_core::ClearedCall::new;
 }
