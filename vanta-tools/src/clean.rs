@@ -134,6 +134,16 @@ mod tests {
         assert_eq!(printable("a\0b\u{8}c\td\u{85}"), "abc\td");
     }
 
+    proptest::proptest! {
+        #[test]
+        fn no_control_character_is_left(text in "[\\PC\\x00-\\x1f\\x7f-\\u{9f}\\[\\]]{0,60}") {
+            let clean = printable(&text);
+            proptest::prop_assert!(clean.chars().all(|c| c == '\n' || c == '\t' || !c.is_control()));
+            let shown = name(OsStr::new(&text));
+            proptest::prop_assert!(!shown.contains(|c: char| c.is_control()));
+        }
+    }
+
     #[test]
     fn names_stay_on_one_line() {
         assert_eq!(name(OsStr::new("evil\n../x")), "evil\\n../x");

@@ -1,10 +1,16 @@
-//! Built-in tools for agents: `read_file`, `write_file`, `edit_file`, `list_dir` and `shell`.
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+//!
+//! # Where to read next
+//!
+//! `path/` decides which place a path means and opens it; `text/` is the only code that changes the content of files;
+//! `file/` holds the file tools, one per file; `shell/` the command tool. `error.rs` is what a model reads when
+//! something is refused.
 
 #[cfg(not(unix))]
 compile_error!("vanta-tools needs a Unix system: its tools work with file handles and process groups");
 
+mod args;
 mod clean;
 mod error;
 mod file;

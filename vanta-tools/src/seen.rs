@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -43,6 +44,17 @@ impl Printer {
     /// The print of everything added.
     pub(crate) fn finish(self) -> Print {
         Print { bytes: self.bytes, hash: self.hasher.finish() }
+    }
+}
+
+impl io::Write for Printer {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        self.update(part);
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

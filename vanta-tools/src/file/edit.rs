@@ -49,6 +49,8 @@ pub struct EditFileArgs {
 /// A further edit in the same call.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+// Not every provider follows references inside a schema.
+#[schemars(inline)]
 pub struct MoreEdit {
     /// The text to replace.
     old_string: String,

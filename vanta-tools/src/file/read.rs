@@ -35,10 +35,10 @@ pub struct ReadFileArgs {
     /// The file, relative to the working directory or absolute.
     path: String,
     /// The first line to read, counted from 1.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::args::whole")]
     offset: Option<u64>,
     /// How many lines to read; 2000 when left out.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::args::whole")]
     limit: Option<u64>,
 }
 

@@ -7,10 +7,10 @@ use serde::Deserialize;
 use vanta_core::tool::{DescribeContext, DescribeError, EffectClass, ToolContext, ToolOutput};
 use vanta_core::{Action, ClearedCall, Slots, TypedTool};
 
-use super::{Job, describe, existing_file, read_whole};
+use super::{Job, describe, existing_file};
 use crate::error::FileError;
 use crate::path::Place;
-use crate::seen::{Print, Seen};
+use crate::seen::{Print, Printer, Seen};
 use crate::text::{Basis, exclusive, save};
 
 /// Creates a file or replaces its content.
@@ -102,9 +102,8 @@ fn was_cleared_to_replace(actions: &[Action]) -> bool {
 /// Refuses content that this session knows in another form than it has now.
 fn refuse_stale(place: &Place, slots: &Slots) -> Result<(), FileError> {
     let Some(known) = slots.get::<Seen>().last(place.real()) else { return Ok(()) };
-    match read_whole(place) {
-        Ok((content, _)) if Print::of(&content) == known => Ok(()),
-        Ok(_) | Err(FileError::TooLarge { .. }) => Err(FileError::Stale { path: place.shown().to_owned() }),
-        Err(error) => Err(error),
-    }
+    let (mut file, _) = place.open_file()?;
+    let mut print = Printer::default();
+    std::io::copy(&mut file, &mut print).map_err(FileError::io("read", place.shown()))?;
+    if print.finish() == known { Ok(()) } else { Err(FileError::Stale { path: place.shown().to_owned() }) }
 }

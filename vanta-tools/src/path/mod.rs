@@ -102,8 +102,11 @@ impl Place {
         FileError::Unsuitable { path: self.shown.clone(), kind: kind.into(), advice }
     }
 
-    /// Names beside this one that are like it, for "did you mean".
+    /// Names beside this one that are like it, for "did you mean". Outside the root no names are told.
     pub(crate) fn near_names(&self) -> Vec<String> {
+        if !self.inside {
+            return Vec::new();
+        }
         let wanted = self.real.file_name().and_then(OsStr::to_str).unwrap_or_default();
         let Some(folder) = self.real.parent() else { return Vec::new() };
         let beside = Self { real: folder.to_owned(), ..self.clone() };

@@ -277,6 +277,12 @@ pub(crate) struct Made {
 }
 
 impl Made {
+    /// Makes its name durable.
+    pub(crate) fn sync(&self) {
+        // As in `TempFile::place`: the content is there, and some file systems cannot sync a folder.
+        let _ = self.folder.sync();
+    }
+
     /// Removes it if it is still empty.
     pub(crate) fn take_back(&self) {
         // Nothing can be done about a folder that others already use.

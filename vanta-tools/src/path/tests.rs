@@ -119,10 +119,7 @@ fn a_link_swapped_in_after_the_check_is_not_followed() {
         assert!(matches!(content(&place), Err(FileError::Changed { .. })), "{place:?}");
         assert!(place.kind().is_err() || place.kind().unwrap() == Some(Kind::Link));
     }
-    assert!(
-        tree.locate("sub/x").unwrap().make_parent().is_ok(),
-        "a judged outside place may be made"
-    );
+    assert!(tree.locate("sub/x").unwrap().make_parent().is_ok(), "a judged outside place may be made");
 }
 
 #[test]

@@ -83,7 +83,7 @@ pub struct ShellArgs {
     /// The command line, for bash.
     command: String,
     /// When to give up, in milliseconds: 120000 when left out, 600000 at most.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::args::whole")]
     timeout_ms: Option<u64>,
     /// The directory to run it in; the working directory when left out.
     #[serde(default)]
@@ -236,7 +236,7 @@ fn folder(place: Place) -> Result<Place, FileError> {
 }
 
 fn interpreter() -> &'static str {
-    ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"]
+    ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash"]
         .into_iter()
         .find(|path| Path::new(path).exists())
         .unwrap_or("/bin/sh")

@@ -45,8 +45,9 @@ pub(crate) fn save(
 ) -> Result<(), FileError> {
     let (folder, name, made) = place.make_parent()?;
     let saved = save_in(place, &folder, &name, basis, fill);
-    if saved.is_err() {
-        made.iter().rev().for_each(Made::take_back);
+    match &saved {
+        Ok(()) => made.iter().for_each(Made::sync),
+        Err(_) => made.iter().rev().for_each(Made::take_back),
     }
     saved
 }

@@ -78,4 +78,17 @@ proptest! {
         let middle = edited.strip_prefix(&before).and_then(|rest| rest.strip_suffix(&after)).unwrap();
         prop_assert_eq!(middle.replace("\r\n", "\n"), new);
     }
+
+    #[test]
+    fn in_a_file_of_plain_lines_it_is_plain_replacement(text in "[ab\n]{0,30}", old in "[ab\n]{1,3}", new in "[abx\n]{0,3}") {
+        let all = change(text.as_bytes(), &old, &new, true);
+        match (text.contains(&old), old == new) {
+            (_, true) => prop_assert_eq!(all, Err(Mismatch::Same)),
+            (false, _) => prop_assert!(matches!(all, Err(Mismatch::Absent(_)))),
+            (true, _) => prop_assert_eq!(String::from_utf8(all.unwrap()).unwrap(), text.replace(&old, &new)),
+        }
+        let once = edit(text.as_bytes(), &old, &new);
+        let places = (0..text.len()).filter(|at| text.as_bytes().get(*at..).unwrap().starts_with(old.as_bytes())).count();
+        prop_assert_eq!(once.is_ok(), places == 1 && old != new);
+    }
 }
