@@ -6,7 +6,7 @@
 use std::fmt;
 use std::net::IpAddr;
 use std::ops::Deref;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use reqwest::Url;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -27,6 +27,8 @@ pub const IDLE: Duration = Duration::from_secs(300);
 pub const MAX_BODY_BYTES: usize = 32 * 1024 * 1024;
 /// Most bytes of an error answer that are looked at.
 pub const MAX_ERROR_BYTES: usize = 64 * 1024;
+/// Longest time spent on the body of an error answer.
+const ERROR_BODY: Duration = Duration::from_secs(10);
 /// Most characters of another's text in an error.
 const MAX_TEXT: usize = 400;
 /// Idle connections are closed before most servers close them.
@@ -126,6 +128,7 @@ impl HttpClient {
                 .map_err(|error| ProviderError::new(ErrorClass::Transport, format!("no TLS: {error}")))?;
             Ok(reqwest::Client::builder()
                 .tls_backend_preconfigured(tls)
+                .user_agent(concat!("vanta/", env!("CARGO_PKG_VERSION")))
                 .connect_timeout(connect)
                 .pool_idle_timeout(POOL_IDLE)
                 .redirect(reqwest::redirect::Policy::none())
@@ -341,8 +344,9 @@ impl Answer {
 
     /// The start of an error's body, as far as it arrives: its failures matter less than the error itself.
     pub(crate) async fn error_body(&mut self) -> Vec<u8> {
+        let deadline = Instant::now() + ERROR_BODY;
         let mut body = Vec::new();
-        while let Ok(Some(chunk)) = self.chunk(self.idle).await {
+        while let Ok(Some(chunk)) = self.chunk(deadline.saturating_duration_since(Instant::now())).await {
             body.extend_from_slice(&chunk);
             if body.len() >= MAX_ERROR_BYTES {
                 body.truncate(MAX_ERROR_BYTES);

@@ -1,5 +1,9 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(feature = "openai-compatible"),
+    allow(dead_code, reason = "what adapters share is used only where there is one")
+)]
 
 pub mod retry;
 pub mod sse;

@@ -232,10 +232,12 @@ mod tests {
         let mut decoder = SseDecoder::new();
         let mut events = Vec::new();
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-        for part in parts {
-            decoder.feed(part, |e| Ok::<_, SseError>(events.push((text(e.name()), text(e.data()))))).unwrap();
-        }
-        decoder.finish(|e| Ok::<_, SseError>(events.push((text(e.name()), text(e.data()))))).unwrap();
+        let mut see = |event: SseEvent<'_>| {
+            events.push((text(event.name()), text(event.data())));
+            Ok::<_, SseError>(())
+        };
+        parts.iter().for_each(|part| decoder.feed(part, &mut see).unwrap());
+        decoder.finish(&mut see).unwrap();
         events
     }
 

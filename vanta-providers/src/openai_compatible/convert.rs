@@ -7,6 +7,7 @@ use vanta_core::message::{ContentPart, Message, Origin, Thinking, ToolCall, Tool
 use vanta_core::provider::{
     ErrorClass, ModelInfo, ModelRequest, ProviderError, RequestOptions, ResponseSchema, ToolChoice,
 };
+use vanta_core::tool::ToolSpec;
 
 use super::compat::{Compat, MaxTokensField, ReplayReasoning, SystemRole};
 use super::ids;
@@ -112,7 +113,8 @@ pub(super) fn assistant(
             _ => {}
         }
     }
-    if !reasoning.is_empty() {
+    // Endpoints that want it ask for it between calls; some refuse it elsewhere.
+    if !reasoning.is_empty() && !item.tool_calls.is_empty() {
         item.reasoning_content = Some(reasoning);
     }
     if !text.is_empty() || item.tool_calls.is_empty() {
@@ -176,7 +178,7 @@ fn answer(
     write(out, &OutMessage { role: "tool", tool_call_id: Some(id), content, ..OutMessage::default() })
 }
 
-/// Everything but the messages, as a JSON object.
+/// Everything but messages and tools, as a JSON object.
 pub(super) fn options(
     request: &ModelRequest,
     style: &Style<'_>,
@@ -199,7 +201,6 @@ pub(super) fn options(
         response_format: options.response_schema.as_ref().map(response_format),
         tool_choice: tool_choice(&options.tool_choice, has_tools)?,
         parallel_tool_calls: parallel(options, style.compat, has_tools)?,
-        tools: request.tools().iter().map(out_tool).collect(),
         extra,
     };
     serde_json::to_vec(&out).map_err(|error| {
@@ -210,7 +211,17 @@ pub(super) fn options(
     })
 }
 
-fn out_tool(tool: &vanta_core::tool::ToolSpec) -> OutTool<'_> {
+/// The tools on offer, as a JSON list.
+pub(super) fn tools(tools: &[ToolSpec]) -> Result<Vec<u8>, ProviderError> {
+    serde_json::to_vec(&tools.iter().map(out_tool).collect::<Vec<_>>()).map_err(|error| {
+        ProviderError::new(
+            ErrorClass::InvalidRequest,
+            format!("the tools cannot be written as JSON: {error}"),
+        )
+    })
+}
+
+fn out_tool(tool: &ToolSpec) -> OutTool<'_> {
     let function = OutToolFunction {
         name: ids::wire_name(tool.name()),
         description: tool.description(),

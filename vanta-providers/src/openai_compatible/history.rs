@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use vanta_core::Slots;
 use vanta_core::message::{CallId, ContentPart, Message, Role, ToolResult};
 use vanta_core::provider::ProviderError;
+use vanta_core::tool::ToolSpec;
 
 use super::convert::{self, Style};
 
@@ -37,6 +38,25 @@ struct Mark {
     /// Calls that wait for their results.
     open: Vec<CallId>,
     after_tool: bool,
+}
+
+/// The tools that were encoded last, for they rarely change.
+#[derive(Debug, Default)]
+struct LastTools(Mutex<(Vec<ToolSpec>, Vec<u8>)>);
+
+/// Appends `tools` as a JSON list.
+pub(super) fn append_tools(
+    out: &mut Vec<u8>,
+    slots: &Slots,
+    tools: &[ToolSpec],
+) -> Result<(), ProviderError> {
+    let kept = slots.get::<LastTools>();
+    let mut kept = kept.0.lock().unwrap_or_else(PoisonError::into_inner);
+    if kept.0 != tools {
+        *kept = (tools.to_vec(), convert::tools(tools)?);
+    }
+    out.extend_from_slice(&kept.1);
+    Ok(())
 }
 
 /// Encodes `messages` with the help of what `slots` kept, and appends them to `out`, each behind a comma.

@@ -106,8 +106,12 @@ impl OpenAiCompatible {
         let Inner { compat, model, delivery, extra, number, .. } = &*self.0;
         let style = Style { compat: *compat, model };
         let mut body = convert::options(request, &style, *delivery == Delivery::Stream, extra)?;
-        // The object is opened again and gets its last field.
+        // The object is opened again and gets its last fields.
         body.pop();
+        if !request.tools().is_empty() {
+            body.extend_from_slice(b",\"tools\":");
+            history::append_tools(&mut body, cx.slots(), request.tools())?;
+        }
         body.extend_from_slice(b",\"messages\":[");
         let start = body.len();
         let prompt = request.prompt().text();

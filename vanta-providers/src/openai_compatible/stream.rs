@@ -1,7 +1,7 @@
 //! Reads an answer: events as they come, or a completion in one piece, whichever the server sends.
 
 use std::collections::VecDeque;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use vanta_core::provider::{ProviderError, ReplyStream, StreamEvent};
@@ -79,6 +79,8 @@ struct Reading {
     reply: ReplyBuilder,
     events: VecDeque<StreamEvent>,
     any_bytes: bool,
+    /// When the reply was complete.
+    complete_since: Option<Instant>,
     end: End,
 }
 
@@ -92,7 +94,15 @@ enum End {
 impl Reading {
     fn new(answer: Answer, reply: ReplyBuilder) -> Self {
         let decoder = Some(SseDecoder::new());
-        Self { answer, decoder, reply, events: VecDeque::new(), any_bytes: false, end: End::Open }
+        Self {
+            answer,
+            decoder,
+            reply,
+            events: VecDeque::new(),
+            any_bytes: false,
+            complete_since: None,
+            end: End::Open,
+        }
     }
 
     fn into_stream(self) -> ReplyStream {
@@ -125,7 +135,12 @@ impl Reading {
             let _ = self.answer.chunk(AFTER_END_MARK).await;
             return self.conclude();
         }
-        let patience = if self.reply.is_complete() { AFTER_FINISH } else { self.answer.idle() };
+        let patience = match self.reply.is_complete() {
+            true => {
+                AFTER_FINISH.saturating_sub(self.complete_since.get_or_insert_with(Instant::now).elapsed())
+            }
+            false => self.answer.idle(),
+        };
         match self.answer.chunk(patience).await {
             Ok(Some(bytes)) => self.feed(&bytes),
             Ok(None) => self.end_of_body(),

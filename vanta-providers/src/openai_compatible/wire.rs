@@ -270,7 +270,7 @@ pub(super) struct OutFunction<'a> {
     pub(super) arguments: Cow<'a, str>,
 }
 
-/// Everything of a request except its messages, which are encoded apart.
+/// Everything of a request except its messages and tools, which are encoded apart.
 #[derive(Debug, Serialize)]
 pub(super) struct OutRequest<'a> {
     pub(super) model: &'a str,
@@ -291,8 +291,6 @@ pub(super) struct OutRequest<'a> {
     pub(super) tool_choice: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parallel_tool_calls: Option<bool>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) tools: Vec<OutTool<'a>>,
     #[serde(flatten)]
     pub(super) extra: &'a serde_json::Map<String, Value>,
 }

@@ -95,6 +95,11 @@ impl ReplayServer {
         format!("http://{}/{name}", self.address)
     }
 
+    /// How many connections were ever made.
+    pub(crate) fn connections(&self) -> usize {
+        self.state.open.lock().unwrap().len()
+    }
+
     pub(crate) fn seen(&self, name: &str) -> Vec<Seen> {
         self.state.seen.lock().unwrap().get(name).cloned().unwrap_or_default()
     }
