@@ -86,3 +86,7 @@ pub use slots::Slots;
 pub use tool::{Tool, ToolOutput, ToolRegistry};
 pub use typed::TypedTool;
 pub use vanta_kernel::{Action, Finding, Risk, Scope, Verdict};
+
+#[cfg(all(doctest, feature = "testing"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
