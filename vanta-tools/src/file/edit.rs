@@ -7,7 +7,7 @@ use serde::Deserialize;
 use vanta_core::tool::{DescribeContext, DescribeError, EffectClass, ToolContext, ToolOutput};
 use vanta_core::{Action, ClearedCall, TypedTool};
 
-use super::{Job, describe, existing_file, read_whole};
+use super::{Work, describe, existing_file, read_whole};
 use crate::error::FileError;
 use crate::path::Place;
 use crate::seen::{Print, Seen};
@@ -99,12 +99,12 @@ impl TypedTool for EditFile {
     }
 
     async fn run(&self, args: EditFileArgs, call: &ClearedCall, cx: &ToolContext) -> ToolOutput {
-        Job::new(call, cx).run(move |job| edit(&args, job)).await
+        Work::new(call, cx).run(move |work| edit(&args, work)).await
     }
 }
 
-fn edit(args: &EditFileArgs, job: &Job) -> Result<String, FileError> {
-    let place = job.place(&args.path)?;
+fn edit(args: &EditFileArgs, work: &Work) -> Result<String, FileError> {
+    let place = work.place(&args.path)?;
     let _alone = exclusive(place.real());
     let (raw, id) = read_whole(&place)?;
     let before = Print::of(&raw);
@@ -113,7 +113,7 @@ fn edit(args: &EditFileArgs, job: &Job) -> Result<String, FileError> {
     let content = text.encode();
     save(&place, Basis::File(id), |file| file.write_all(&content))?;
 
-    let seen = job.slots.get::<Seen>();
+    let seen = work.slots.get::<Seen>();
     if seen.last(place.real()).is_some_and(|known| known != before) {
         // The rest of the file is still unknown to the session, so the old record stays.
         return Ok(format!(

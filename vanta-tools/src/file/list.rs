@@ -8,7 +8,7 @@ use serde::Deserialize;
 use vanta_core::tool::{DescribeContext, DescribeError, EffectClass, ToolContext, ToolOutput};
 use vanta_core::{Action, ClearedCall, TypedTool};
 
-use super::{Job, describe};
+use super::{Work, describe};
 use crate::clean;
 use crate::error::FileError;
 use crate::path::{Folder, Kind, Place};
@@ -54,12 +54,12 @@ impl TypedTool for ListDir {
     }
 
     async fn run(&self, args: ListDirArgs, call: &ClearedCall, cx: &ToolContext) -> ToolOutput {
-        Job::new(call, cx).run(move |job| list(args.path(), job)).await
+        Work::new(call, cx).run(move |work| list(args.path(), work)).await
     }
 }
 
-fn list(asked: &str, job: &Job) -> Result<String, FileError> {
-    let place = job.place(asked)?;
+fn list(asked: &str, work: &Work) -> Result<String, FileError> {
+    let place = work.place(asked)?;
     match place.kind()? {
         Some(Kind::Folder) => {}
         Some(kind) => {

@@ -23,14 +23,14 @@ pub use read::{ReadFile, ReadFileArgs};
 pub use write::{WriteFile, WriteFileArgs};
 
 /// What a file tool works with, owned so that it can move to a blocking thread.
-struct Job {
+struct Work {
     scope: Scope,
     slots: Slots,
     actions: Vec<Action>,
     cancel: CancelToken,
 }
 
-impl Job {
+impl Work {
     fn new(call: &ClearedCall, cx: &ToolContext) -> Self {
         Self {
             scope: cx.scope().clone(),
@@ -45,10 +45,10 @@ impl Job {
         Place::cleared(&self.scope, asked, &self.actions)
     }
 
-    /// Does `work` on a blocking thread. Once begun it is finished, so that a write is never half known.
-    async fn run(self, work: impl FnOnce(&Self) -> Result<String, FileError> + Send + 'static) -> ToolOutput {
+    /// Does `act` on a blocking thread. Once begun it is finished, so that a write is never half known.
+    async fn run(self, act: impl FnOnce(&Self) -> Result<String, FileError> + Send + 'static) -> ToolOutput {
         let done =
-            offload(move || if self.cancel.is_cancelled() { Err(FileError::Cancelled) } else { work(&self) });
+            offload(move || if self.cancel.is_cancelled() { Err(FileError::Cancelled) } else { act(&self) });
         match done.await {
             Ok(text) => ToolOutput::ok(text),
             Err(error) => ToolOutput::fail(error.to_string()),

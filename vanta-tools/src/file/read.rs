@@ -8,7 +8,7 @@ use serde::Deserialize;
 use vanta_core::tool::{DescribeContext, DescribeError, EffectClass, ToolContext, ToolOutput};
 use vanta_core::{Action, ClearedCall, TypedTool};
 
-use super::{Job, describe};
+use super::{Work, describe};
 use crate::error::FileError;
 use crate::path::{FileId, Place};
 use crate::seen::{Print, Printer, Seen};
@@ -63,12 +63,12 @@ impl TypedTool for ReadFile {
     }
 
     async fn run(&self, args: ReadFileArgs, call: &ClearedCall, cx: &ToolContext) -> ToolOutput {
-        Job::new(call, cx).run(move |job| read(&args, job)).await
+        Work::new(call, cx).run(move |work| read(&args, work)).await
     }
 }
 
-fn read(args: &ReadFileArgs, job: &Job) -> Result<String, FileError> {
-    let place = job.place(&args.path)?;
+fn read(args: &ReadFileArgs, work: &Work) -> Result<String, FileError> {
+    let place = work.place(&args.path)?;
     let (file, id) = place.open_file().map_err(|error| match error {
         FileError::Missing { path, .. } => FileError::Missing { path, near: place.near_names() },
         other => other,
@@ -76,7 +76,7 @@ fn read(args: &ReadFileArgs, job: &Job) -> Result<String, FileError> {
     let window = Window::new(args.offset.unwrap_or(1).max(1), args.limit.unwrap_or(MAX_LINES));
     let (window, print) = scan(&place, file, id, window)?;
     if let Some(print) = print {
-        job.slots.get::<Seen>().record(place.real(), print);
+        work.slots.get::<Seen>().record(place.real(), print);
     }
     window.report(place.shown())
 }

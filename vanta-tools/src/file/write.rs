@@ -7,7 +7,7 @@ use serde::Deserialize;
 use vanta_core::tool::{DescribeContext, DescribeError, EffectClass, ToolContext, ToolOutput};
 use vanta_core::{Action, ClearedCall, Slots, TypedTool};
 
-use super::{Job, describe, existing_file};
+use super::{Work, describe, existing_file};
 use crate::error::FileError;
 use crate::path::Place;
 use crate::seen::{Print, Printer, Seen};
@@ -64,26 +64,26 @@ impl TypedTool for WriteFile {
     }
 
     async fn run(&self, args: WriteFileArgs, call: &ClearedCall, cx: &ToolContext) -> ToolOutput {
-        Job::new(call, cx).run(move |job| write(&args, job)).await
+        Work::new(call, cx).run(move |work| write(&args, work)).await
     }
 }
 
-fn write(args: &WriteFileArgs, job: &Job) -> Result<String, FileError> {
-    let place = locate_file(&args.path, job.place(&args.path)?)?;
+fn write(args: &WriteFileArgs, work: &Work) -> Result<String, FileError> {
+    let place = locate_file(&args.path, work.place(&args.path)?)?;
     let _alone = exclusive(place.real());
     let replaces = existing_file(&place)?;
-    if replaces != was_cleared_to_replace(&job.actions) {
+    if replaces != was_cleared_to_replace(&work.actions) {
         let how = if replaces { "a file was created there" } else { "the file to replace was deleted" };
         return Err(place.changed(how));
     }
     let basis = if replaces {
-        refuse_stale(&place, &job.slots)?;
+        refuse_stale(&place, &work.slots)?;
         Basis::File(place.open_file()?.1)
     } else {
         Basis::Nothing
     };
     save(&place, basis, |file| file.write_all(args.content.as_bytes()))?;
-    job.slots.get::<Seen>().record(place.real(), Print::of(args.content.as_bytes()));
+    work.slots.get::<Seen>().record(place.real(), Print::of(args.content.as_bytes()));
     let verb = if replaces { "replaced" } else { "created" };
     let lines = args.content.lines().count();
     Ok(format!("{verb} `{}`: {} bytes, {lines} lines", place.shown(), args.content.len()))

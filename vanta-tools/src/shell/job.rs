@@ -66,13 +66,13 @@ impl Job {
     /// When it cannot be started.
     pub(super) async fn run(self, cancel: &CancelToken) -> io::Result<Report> {
         let (wake, waker) = io::pipe()?;
-        let control = Arc::new(Control { state: Mutex::default(), waker });
+        let control = Arc::new(Control { state: Mutex::default(), wake, waker });
         let _guard = KillOnDrop(Arc::clone(&control));
         let (answer, mut answered) = oneshot::channel();
         let watched = Arc::clone(&control);
         std::thread::Builder::new()
             .name("vanta-shell".into())
-            .spawn(move || watch(self, &watched, wake, answer))?;
+            .spawn(move || watch(self, &watched, answer))?;
         let gone = |_| io::Error::other("the thread that watched the command ended without a report");
         tokio::select! {
             report = &mut answered => report.map_err(gone)?,
@@ -88,7 +88,8 @@ impl Job {
 #[derive(Debug)]
 struct Control {
     state: Mutex<State>,
-    /// A byte on it ends the thread's waiting.
+    /// A byte on it ends the thread's waiting. Both ends live here, so that a late byte never meets a closed pipe.
+    wake: PipeReader,
     waker: PipeWriter,
 }
 
@@ -108,7 +109,7 @@ impl Control {
     /// Asks the thread to end the command.
     fn stop(&self) {
         self.state().stop = true;
-        // A full pipe wakes as well.
+        // Two bytes at most are ever written, so this cannot wait; if it fails, the thread looks again on its own.
         let _ = (&self.waker).write(&[1]);
     }
 
@@ -133,7 +134,10 @@ impl Drop for KillOnDrop {
 }
 
 /// The thread: start, watch, kill what is left, report, reap.
-fn watch(job: Job, control: &Control, wake: PipeReader, answer: oneshot::Sender<io::Result<Report>>) {
+fn watch(job: Job, control: &Control, answer: oneshot::Sender<io::Result<Report>>) {
+    if control.state().abandoned {
+        return;
+    }
     let (limit, mark) = (job.limit, Mark::new());
     let started = start(job, &mark).and_then(|(child, output)| {
         let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
@@ -147,7 +151,7 @@ fn watch(job: Job, control: &Control, wake: PipeReader, answer: oneshot::Sender<
         }
     };
     control.state().group = Some(leader);
-    let report = Watch::new(leader, output, wake, limit).until_end(control);
+    let report = Watch::new(leader, output, limit).until_end(control);
     control.signal(Signal::KILL);
     mark.kill_bearers();
     // Whoever waits gets the answer before the leader is reaped: a process that cannot be killed (a dead network
@@ -183,7 +187,6 @@ struct Watch {
     leader: Pid,
     /// `None` once every writer is gone.
     output: Option<PipeReader>,
-    wake: PipeReader,
     /// Becomes readable when the leader ends, where the system has such handles.
     ended: Option<OwnedFd>,
     deadline: Instant,
@@ -191,12 +194,11 @@ struct Watch {
 }
 
 impl Watch {
-    fn new(leader: Pid, output: PipeReader, wake: PipeReader, limit: Duration) -> Self {
+    fn new(leader: Pid, output: PipeReader, limit: Duration) -> Self {
         let deadline = Instant::now() + limit;
         Self {
             leader,
             output: Some(output),
-            wake,
             ended: end_handle(leader),
             deadline,
             capture: Capture::default(),
@@ -214,7 +216,7 @@ impl Watch {
             if Instant::now() >= self.deadline {
                 break self.end_by(control, End::TimedOut);
             }
-            self.wait_until(self.deadline);
+            self.wait_until(self.deadline, control);
         };
         // What a pipeline or a background process prints last; held no longer than this.
         self.drain_until(Instant::now() + DRAIN, control);
@@ -227,7 +229,7 @@ impl Watch {
         control.signal(Signal::TERM);
         let patience = Instant::now() + GRACE;
         while self.leader_end().is_none() && Instant::now() < patience && !control.state().abandoned {
-            self.wait_until(patience);
+            self.wait_until(patience, control);
         }
         control.signal(Signal::KILL);
         end
@@ -235,7 +237,7 @@ impl Watch {
 
     fn drain_until(&mut self, until: Instant, control: &Control) {
         while self.output.is_some() && Instant::now() < until && !control.state().abandoned {
-            self.wait_until(until);
+            self.wait_until(until, control);
         }
     }
 
@@ -256,14 +258,14 @@ impl Watch {
     }
 
     /// Waits for anything to happen, at most until `until`, and takes what was printed.
-    fn wait_until(&mut self, until: Instant) {
+    fn wait_until(&mut self, until: Instant, control: &Control) {
         let mut longest = until.saturating_duration_since(Instant::now());
         if self.ended.is_none() {
             longest = longest.min(TICK);
         }
         let timeout = Timespec::try_from(longest).ok();
         // An absent handle is stood in for by the wake pipe; its answer is not looked at.
-        let wake = self.wake.as_fd();
+        let wake = control.wake.as_fd();
         let ended = self.ended.as_ref().map_or(wake, AsFd::as_fd);
         let output = self.output.as_ref().map_or(wake, AsFd::as_fd);
         let mut fds = [wake, ended, output].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
@@ -275,7 +277,7 @@ impl Watch {
         let [woken, ended, printed] = fds.map(|fd| !fd.revents().is_empty());
         if woken {
             // The byte must not wake again; what it means is in the state.
-            let _ = self.wake.read(&mut [0; 16]);
+            let _ = (&control.wake).read(&mut [0; 16]);
         }
         if ended {
             self.ended = None;

@@ -154,22 +154,19 @@ impl Tool for Shell {
         cx: &DescribeContext,
     ) -> Result<Vec<Action>, DescribeError> {
         let args = parse(args).map_err(DescribeError::new)?;
+        if self.sandbox == Sandbox::Require {
+            return Err(DescribeError::new(NO_SANDBOX));
+        }
         let cwd = match &args.cwd {
             Some(asked) => Some(folder(Place::locate(cx.scope(), asked)?)?.described().to_owned()),
             None => None,
         };
-        let mut action = Action::shell(args.command);
-        if let Action::Shell { cwd: place, .. } = &mut action {
-            *place = cwd;
-        }
-        Ok(vec![action])
+        Ok(vec![Action::Shell { command: args.command, cwd, dialect: Default::default() }])
     }
 
     async fn execute(&self, call: ClearedCall, cx: &ToolContext) -> ToolOutput {
         if self.sandbox == Sandbox::Require {
-            return ToolOutput::fail(
-                "a sandbox is required and this build has none, so the command was not run",
-            );
+            return ToolOutput::fail(NO_SANDBOX);
         }
         let prepared = parse(call.arguments())
             .and_then(|args| self.prepare(&args, call.actions(), cx).map_err(|error| error.to_string()));
@@ -185,6 +182,8 @@ impl Tool for Shell {
         }
     }
 }
+
+const NO_SANDBOX: &str = "a sandbox is required and this build has none, so no command is run";
 
 const DESCRIPTION: &str = "Runs a command with bash and returns its output and exit code. There is no terminal and no \
     input. Everything the command started is stopped when it ends. Long output is shortened in the middle.";

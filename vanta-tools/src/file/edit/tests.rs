@@ -17,10 +17,10 @@ impl Desk {
         Self { root, slots: Slots::default() }
     }
 
-    fn job(&self) -> Job {
+    fn work(&self) -> Work {
         let scope = Scope::new(self.root.path().to_str().unwrap());
         let actions = vec![Action::edit(Place::locate(&scope, "f").unwrap().described())];
-        Job { scope, slots: self.slots.clone(), actions, cancel: CancelToken::new() }
+        Work { scope, slots: self.slots.clone(), actions, cancel: CancelToken::new() }
     }
 
     fn text(&self) -> String {
@@ -44,8 +44,9 @@ fn sixty_four_edits_at_once_are_all_there() {
     let desk = Desk::new(&lines);
     std::thread::scope(|scope| {
         for i in 0..64 {
-            let job = desk.job();
-            scope.spawn(move || edit(&args(&format!("line {i:02}"), &format!("LINE {i:02}")), &job).unwrap());
+            let work = desk.work();
+            scope
+                .spawn(move || edit(&args(&format!("line {i:02}"), &format!("LINE {i:02}")), &work).unwrap());
         }
     });
     assert_eq!(desk.text(), lines.replace("line", "LINE"));
@@ -62,11 +63,11 @@ fn several_edits_are_all_made_or_none() {
     };
     let mut both = args("a", "x");
     both.more_edits = vec![more("x", "y"), more("nowhere", "z")];
-    let refused = edit(&both, &desk.job()).unwrap_err().to_string();
+    let refused = edit(&both, &desk.work()).unwrap_err().to_string();
     assert!(refused.contains("edit 3 of 3") && desk.text() == "a\nb\n", "{refused}");
     both.more_edits.pop();
     assert_eq!(
-        edit(&both, &desk.job()).unwrap(),
+        edit(&both, &desk.work()).unwrap(),
         "edited `f`: 1 replacement at line 1; 1 replacement at line 1"
     );
     assert_eq!(desk.text(), "y\nb\n");
@@ -77,10 +78,10 @@ fn a_link_swapped_in_after_the_judgement_is_refused() {
     let desk = Desk::new("a\n");
     let beside = tempfile::tempdir().unwrap();
     fs::write(beside.path().join("victim"), "a\n").unwrap();
-    let job = desk.job();
+    let work = desk.work();
     fs::remove_file(desk.root.path().join("f")).unwrap();
     symlink(beside.path().join("victim"), desk.root.path().join("f")).unwrap();
-    assert!(matches!(edit(&args("a", "b"), &job), Err(FileError::Changed { .. })));
+    assert!(matches!(edit(&args("a", "b"), &work), Err(FileError::Changed { .. })));
     assert_eq!(fs::read_to_string(beside.path().join("victim")).unwrap(), "a\n");
 }
 
@@ -90,6 +91,6 @@ fn a_change_by_someone_else_is_kept_and_told() {
     desk.slots
         .get::<Seen>()
         .record(&fs::canonicalize(desk.root.path().join("f")).unwrap(), Print::of(b"a\n"));
-    assert!(edit(&args("a", "x"), &desk.job()).unwrap().contains("changed by someone else"));
+    assert!(edit(&args("a", "x"), &desk.work()).unwrap().contains("changed by someone else"));
     assert_eq!(desk.text(), "x\nb\n");
 }
