@@ -7,6 +7,7 @@ use alloc::string::String;
 use core::ops::Range;
 
 use crate::reading::{Fact, PathUse, read};
+use crate::rules::names::segments;
 use crate::shell::action::judged_text;
 use crate::shell::prose;
 use crate::shell::value::{display, is_marker};
@@ -191,6 +192,9 @@ fn shortened(text: &str) -> String {
 /// The table of effects and places.
 fn path_rule(path: &PathUse) -> (Risk, &'static str, &'static str) {
     match path.effect {
+        Effect::Read if path.class == PathClass::Protected && is_token(&path.path) => {
+            (Risk::Block, "self.token", "reads a token of the boundary from")
+        }
         Effect::Read => read_rule(path.class),
         Effect::Write => write_rule(path.class),
         Effect::Overwrite => overwrite_rule(path),
@@ -224,7 +228,9 @@ fn write_rule(class: PathClass) -> (Risk, &'static str, &'static str) {
         PathClass::Device => (Risk::Block, "device.write", "writes to the device"),
         PathClass::Secret => (Risk::Ask, "secret.write", "changes credentials in"),
         PathClass::Repository => (Risk::Ask, "git.internal", "changes git's own data in"),
-        PathClass::Startup => (Risk::Ask, "startup.write", "changes what runs by itself later:"),
+        PathClass::Startup | PathClass::Login => {
+            (Risk::Ask, "startup.write", "changes what runs by itself later:")
+        }
         PathClass::System | PathClass::Facts => (Risk::Ask, "write.system", "changes the system in"),
         PathClass::Unknown => (Risk::Ask, "write.unknown", "writes what is only known when it runs:"),
         _ => (Risk::Ask, "write.outside", "writes outside the scope:"),
@@ -242,7 +248,9 @@ fn delete_rule(path: &PathUse) -> (Risk, &'static str, &'static str) {
     match path.class {
         PathClass::Root | PathClass::Ancestor => (Risk::Block, "delete.root", "deletes the scope's root:"),
         PathClass::Home => (Risk::Block, "delete.home", "deletes the home folder:"),
-        PathClass::System if path.recursive => (Risk::Block, "delete.system", "deletes system files in"),
+        PathClass::System | PathClass::Facts if path.recursive => {
+            (Risk::Block, "delete.system", "deletes system files in")
+        }
         PathClass::Unknown if path.recursive => {
             (Risk::Block, "delete.unknown", "deletes a folder that is only known when it runs:")
         }
@@ -256,6 +264,12 @@ fn delete_rule(path: &PathUse) -> (Risk, &'static str, &'static str) {
         PathClass::Unknown => (Risk::Ask, "delete.unknown", "deletes what is only known when it runs:"),
         _ => (Risk::Ask, "delete.outside", "deletes outside the scope:"),
     }
+}
+
+/// Who holds a token can decide in a person's place.
+fn is_token(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or("");
+    segments(name).any(|s| matches!(s.as_str(), "token" | "tokens" | "key" | "mac" | "secret"))
 }
 
 /// A stale lock file of git is deleted by hand and comes back by itself.

@@ -50,8 +50,10 @@ pub enum PathClass {
     Device,
     /// The repository's own data in `.git`.
     Repository,
-    /// What runs by itself later: login files, hook folders, autostart entries.
+    /// Hook folders of the project, whose files run by themselves later.
     Startup,
+    /// Login files and autostart entries of the user.
+    Login,
     /// A folder that holds the root.
     Ancestor,
     /// World-readable facts outside the root, such as `/proc/cpuinfo` or headers.

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::names;
-use crate::shell::value::{ANY, ONE, UNKNOWN, is_marker, matches};
+use crate::shell::value::{ANY, CONTENT, ONE, UNKNOWN, is_marker, matches};
 use crate::{PathClass, Scope};
 
 /// A folder inside a container and what it is outside.
@@ -26,7 +26,7 @@ pub(crate) struct Place<'a> {
 impl Place<'_> {
     /// Makes `text` absolute and names its class.
     pub(crate) fn locate(&self, text: &str) -> (String, PathClass) {
-        let path = self.absolute(text);
+        let path = self.absolute(&text.replace(CONTENT, UNKNOWN_TEXT));
         let Some(mounts) = self.mounts else {
             let class = classify(self.scope, &path);
             return (path, class);
@@ -64,6 +64,8 @@ impl Place<'_> {
         normalize(&path)
     }
 }
+
+const UNKNOWN_TEXT: &str = "\u{fdd2}";
 
 /// Resolves `.`, `..` and repeated slashes. Leaves a path that starts with an unknown piece relative.
 pub(crate) fn normalize(path: &str) -> String {
@@ -288,11 +290,11 @@ fn extra_root(scope: &Scope, parts: &[&str]) -> Option<PathClass> {
 fn below_home(below: &[&str]) -> PathClass {
     match below {
         [name] if STANDARD_FOLDERS.binary_search(name).is_ok() => PathClass::Home,
-        [name] if names::is_login_file(name) => PathClass::Startup,
+        [name] if names::is_login_file(name) => PathClass::Login,
         [".config", "autostart" | "fish" | "systemd" | "bash" | "zsh" | "environment.d", ..] => {
-            PathClass::Startup
+            PathClass::Login
         }
-        ["Library", "LaunchAgents", ..] => PathClass::Startup,
+        ["Library", "LaunchAgents", ..] => PathClass::Login,
         [".cargo", "registry", ..] | ["go", "pkg", "mod", ..] => PathClass::Facts,
         _ => PathClass::Outside,
     }

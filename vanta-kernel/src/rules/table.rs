@@ -72,6 +72,7 @@ pub(crate) enum Model {
     Ssh,
     Tee,
     Transfer,
+    Trap,
     Truncate,
     WindowsShell,
     Xargs,
@@ -97,9 +98,12 @@ pub(crate) fn program(name: &str) -> Option<&'static Program> {
         .or_else(|| versioned(name))
 }
 
-/// `python3.12`, `gcc-13`: the name without its version.
+/// `python3.12`, `gcc-13`, `mkfs.ext4`: the name without its version or kind.
 fn versioned(name: &str) -> Option<&'static Program> {
-    let base = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+    let base = match name.split_once(['.', '_']) {
+        Some((base @ ("mkfs" | "newfs" | "fsck"), _)) => base,
+        _ => name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-'),
+    };
     if base.is_empty() || base.len() == name.len() {
         return None;
     }

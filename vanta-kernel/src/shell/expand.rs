@@ -206,7 +206,7 @@ impl Walker<'_> {
 /// A variable nobody in this line has set; its name may still say what it holds.
 fn unknown_variable(name: &str) -> Vec<Value> {
     let taint =
-        Taint { secret: names::is_secret_variable(name), network: false, live: names::says_live(name) };
+        Taint { secret: names::is_secret_variable(name), live: names::says_live(name), ..Taint::NONE };
     Vec::from([Value::unknown(taint)])
 }
 

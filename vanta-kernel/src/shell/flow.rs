@@ -406,7 +406,7 @@ impl<'s> Walker<'s> {
         call: &mut Call,
     ) -> Value {
         let (path, class) = self.place().locate(&value.text);
-        let known = self.state.files.get(&path).cloned();
+        let known = self.written(&path, effect);
         let shown = if class == PathClass::Unknown { value.text.as_str() } else { path.as_str() };
         call.command.paths.push(crate::PathUse {
             path: super::value::display(shown),
@@ -418,6 +418,24 @@ impl<'s> Walker<'s> {
             return known;
         }
         let taint = if class == PathClass::Secret { Taint::SECRET } else { Taint::NONE };
-        Value::unknown(taint)
+        Value::content(taint)
+    }
+
+    /// What this line wrote to `path`, or fetched into a folder that holds it.
+    fn written(&self, path: &str, effect: Effect) -> Option<Value> {
+        if let Some(known) = self.state.files.get(path) {
+            return Some(known.clone());
+        }
+        if effect != Effect::Execute || self.state.files.is_empty() {
+            return None;
+        }
+        let mut folder = path;
+        while let Some((above, _)) = folder.rsplit_once('/') {
+            folder = above;
+            if let Some(known) = self.state.files.get(folder).filter(|f| f.taint.network) {
+                return Some(known.clone());
+            }
+        }
+        None
     }
 }

@@ -13,7 +13,8 @@ pub(crate) fn judge(line: &str) -> (Risk, &'static str, String) {
     let words: Vec<String> = segments(line).collect();
     let Some(first) = words.first() else { return (Risk::Ask, "text.empty", String::new()) };
     let has = |list: &[&str]| words.iter().any(|w| list.binary_search(&w.as_str()).is_ok());
-    if PLAIN_VERBS.binary_search(&first.as_str()).is_ok() {
+    let starts_effect = first == "run" && has(EFFECT_NOUNS);
+    if PLAIN_VERBS.binary_search(&first.as_str()).is_ok() && !starts_effect {
         return (Risk::Allow, "text.plain", first.clone());
     }
     let destroys = DESTROYING.binary_search(&first.as_str()).is_ok();
@@ -98,6 +99,19 @@ const PLAIN_VERBS: &[&str] = &[
     "write",
 ];
 
+/// Sorted. What can be run and is more than a check.
+const EFFECT_NOUNS: &[&str] = &[
+    "deploy",
+    "deployment",
+    "installer",
+    "migration",
+    "migrations",
+    "publish",
+    "release",
+    "rollback",
+    "upgrade",
+];
+
 /// Sorted.
 const DESTROYING: &[&str] = &[
     "clear", "delete", "destroy", "drop", "empty", "erase", "format", "kill", "nuke", "purge", "remove",
@@ -142,7 +156,9 @@ mod tests {
 
     #[test]
     fn tables_are_sorted() {
-        for table in [PLAIN_VERBS, DESTROYING, STOPPING, BOUNDARY, TOTAL, PLACES, IRREPLACEABLE, SECRETS] {
+        for table in
+            [PLAIN_VERBS, EFFECT_NOUNS, DESTROYING, STOPPING, BOUNDARY, TOTAL, PLACES, IRREPLACEABLE, SECRETS]
+        {
             assert!(table.is_sorted(), "{table:?}");
         }
     }

@@ -17,9 +17,12 @@ pub(crate) const TOKEN: char = '\u{fdd3}';
 /// Some path below the folder in front of it, as a listing gives it.
 pub(crate) const LISTED: char = '\u{fdd4}';
 
+/// The content of a file: any text, but names in it are names somebody wrote down.
+pub(crate) const CONTENT: char = '\u{fdd5}';
+
 /// Is `c` one of the characters this module gives a meaning?
 pub(crate) fn is_marker(c: char) -> bool {
-    (ANY..=LISTED).contains(&c)
+    (ANY..=CONTENT).contains(&c)
 }
 
 /// Where text came from, as far as it matters.
@@ -31,18 +34,21 @@ pub(crate) struct Taint {
     pub(crate) network: bool,
     /// A place whose name says production.
     pub(crate) live: bool,
+    /// An open connection, or a shell that runs what it is given: two of them make a remote shell.
+    pub(crate) wire: bool,
 }
 
 impl Taint {
-    pub(crate) const NONE: Self = Self { secret: false, network: false, live: false };
-    pub(crate) const SECRET: Self = Self { secret: true, network: false, live: false };
-    pub(crate) const NETWORK: Self = Self { secret: false, network: true, live: false };
+    pub(crate) const NONE: Self = Self { secret: false, network: false, live: false, wire: false };
+    pub(crate) const SECRET: Self = Self { secret: true, network: false, live: false, wire: false };
+    pub(crate) const NETWORK: Self = Self { secret: false, network: true, live: false, wire: false };
 
     pub(crate) fn join(self, other: Self) -> Self {
         Self {
             secret: self.secret || other.secret,
             network: self.network || other.network,
             live: self.live || other.live,
+            wire: self.wire || other.wire,
         }
     }
 }
@@ -74,12 +80,22 @@ impl Value {
 
     /// It could be any text at some place.
     pub(crate) fn is_unknown(&self) -> bool {
-        self.text.contains(UNKNOWN)
+        self.text.contains([UNKNOWN, CONTENT])
     }
 
     pub(crate) fn push(&mut self, other: &Self) {
         self.text.push_str(&other.text);
         self.taint = self.taint.join(other.taint);
+    }
+
+    /// As code it could be anything: some piece of it is only known when it runs.
+    pub(crate) fn is_open(&self) -> bool {
+        self.text.contains([UNKNOWN, CONTENT, LISTED])
+    }
+
+    /// The text of a file.
+    pub(crate) fn content(taint: Taint) -> Self {
+        Self { text: String::from(CONTENT), taint }
     }
 
     /// The same origin, other text.
@@ -96,7 +112,7 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let mut back: Option<(usize, usize)> = None;
     while n < name.len() {
         match pattern.get(p) {
-            Some(&(ANY | UNKNOWN | TOKEN | LISTED)) => {
+            Some(&(ANY | UNKNOWN | TOKEN | LISTED | CONTENT)) => {
                 back = Some((p, n));
                 p += 1;
             }
@@ -112,7 +128,7 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
             }
         }
     }
-    pattern.iter().skip(p).all(|c| matches!(*c, ANY | UNKNOWN | TOKEN | LISTED))
+    pattern.iter().skip(p).all(|c| matches!(*c, ANY | UNKNOWN | TOKEN | LISTED | CONTENT))
 }
 
 /// Turns the glob characters of unquoted text into markers.
@@ -123,6 +139,8 @@ pub(crate) fn activate(text: &str, into: &mut String) {
         match c {
             '*' => into.push(ANY),
             '?' => into.push(ONE),
+            // The brackets of an address such as `http://[::1]/` are none.
+            '[' if into.ends_with("://") => into.push('['),
             '[' => {
                 // The first character may be `]` or `!]`; a set is one character of any kind.
                 let close = rest.char_indices().skip(1).take(256).find(|(_, c)| *c == ']');
@@ -145,7 +163,7 @@ pub(crate) fn display(text: &str) -> String {
         .map(|c| match c {
             ANY => '*',
             ONE => '?',
-            UNKNOWN | TOKEN | LISTED => '…',
+            UNKNOWN | TOKEN | LISTED | CONTENT => '…',
             c if c.is_control() => '\u{fffd}',
             other => other,
         })

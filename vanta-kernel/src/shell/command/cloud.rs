@@ -57,7 +57,7 @@ impl Walker<'_> {
             call.command.fact(act, words.iter().take(3).copied().collect::<Vec<_>>().join(" "));
         }
         let secret = act == Act::SecretShow;
-        call.output = Value::unknown(Taint { secret, network: true, live: false });
+        call.output = Value::unknown(Taint { secret, network: true, ..Taint::NONE });
         self.infra_paths(act, &options, call);
     }
 

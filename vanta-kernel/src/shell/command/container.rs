@@ -149,7 +149,12 @@ impl Walker<'_> {
             return;
         }
         let path = self.place().absolute(outside);
-        self.use_path(&Value::literal(path.as_str()), Effect::Read, call);
+        let read_only = text.ends_with(":ro") || text.contains("readonly");
+        self.use_path(
+            &Value::literal(path.as_str()),
+            if read_only { Effect::Read } else { Effect::Write },
+            call,
+        );
         mounts.push(Mount { inside: String::from(inside.trim_end_matches('/')), outside: path });
     }
 

@@ -8,14 +8,14 @@ use super::{Call, Options};
 use crate::rules::act::Act;
 use crate::rules::table;
 use crate::shell::flow::Walker;
-use crate::shell::value::{TOKEN, Taint, UNKNOWN, Value};
+use crate::shell::value::{Taint, UNKNOWN, Value};
 use crate::{Effect, PathClass};
 
 impl Walker<'_> {
     pub(super) fn delete(&mut self, call: &mut Call) {
         let options = Options::cluster(&call.args, table::program(&call.name).map_or("", |p| p.values));
         let tree = matches!(call.name.as_str(), "trash" | "trash-put" | "rimraf" | "del-cli" | "trash-empty");
-        let recursive = tree || options.open || options.has(&["-r", "-R", "--recursive"]);
+        let recursive = tree || call.tree || options.open || options.has(&["-r", "-R", "--recursive"]);
         let wipes = matches!(call.name.as_str(), "shred" | "srm" | "wipe");
         for operand in &options.operands {
             self.use_path_deep(operand, Effect::Delete, recursive || wipes, call);
@@ -103,7 +103,7 @@ impl Walker<'_> {
             call.args.iter().filter(|a| !(a.text.starts_with('-') && is_mode(&a.text))).cloned().collect();
         let had_mode = args.len() != call.args.len();
         let options = Options::cluster(&args, "--reference --from -m -M");
-        let recursive = options.has(&["-R", "--recursive", "-r"]);
+        let recursive = call.tree || options.has(&["-R", "--recursive", "-r"]);
         let takes_mode = call.name != "setfacl" || !options.has(&["-b", "-k", "-x", "-m"]);
         let attributes = call.name == "chattr";
         let is_attribute = |o: &Value| attributes && o.text.starts_with(['+', '-', '=']);
@@ -113,7 +113,8 @@ impl Walker<'_> {
             options.operands.first().is_some_and(|o| o.text.contains('s') && call.name == "chmod");
         for operand in operands.iter().filter(|o| !is_attribute(o)) {
             let (_, class) = self.place().locate(&operand.text);
-            let whole = matches!(class, PathClass::System | PathClass::Home | PathClass::Unknown);
+            let whole =
+                matches!(class, PathClass::System | PathClass::Facts | PathClass::Home | PathClass::Unknown);
             if recursive && (whole || class == PathClass::Ancestor) {
                 // As destructive as a delete: nothing below works afterwards.
                 self.use_path_deep(operand, Effect::Delete, true, call);
@@ -252,9 +253,9 @@ impl Walker<'_> {
             "zip" | "7z" | "7za" | "rar" => self.zip(call),
             "unzip" | "unrar" => {
                 let options = Options::cluster(&call.args, "-d -x -P");
-                if let Some(first) = options.operands.first() {
-                    self.use_path(first, Effect::Read, call);
-                }
+                let first = options.operands.first().cloned().unwrap_or_default();
+                let fetched = self.use_path(&first, Effect::Read, call).taint.network;
+                self.unpacked(options.value(&["-d"]), fetched);
                 for folder in options.values(&["-d"]) {
                     self.use_path(folder, Effect::Write, call);
                 }
@@ -288,8 +289,12 @@ impl Walker<'_> {
             call.command.fact(Act::RunUnknown, text);
             self.nested_code(&String::from(text), call);
         }
+        let mut fetched = false;
         if let Some(archive) = archive.as_ref().filter(|a| a.text != "-") {
-            self.use_path(archive, if creates { Effect::Write } else { Effect::Read }, call);
+            fetched = self
+                .use_path(archive, if creates { Effect::Write } else { Effect::Read }, call)
+                .taint
+                .network;
         }
         if let Some(folder) = options.value(&["-C", "--directory"]) {
             self.use_path(folder, if extracts { Effect::Write } else { Effect::Read }, call);
@@ -311,9 +316,16 @@ impl Walker<'_> {
             Some(archive) if creates && archive.text != "-" => self.remember_taint(&archive, taint),
             _ => call.output = Value::unknown(taint),
         }
-        if extracts && call.stdin.taint.network {
-            // What is unpacked here may be run below; the name is not known, so all of it counts as fetched.
-            let path = self.place().absolute(&format!("./{TOKEN}"));
+        if extracts {
+            let from_network = fetched || call.stdin.taint.network;
+            self.unpacked(options.value(&["-C", "--directory"]), from_network);
+        }
+    }
+
+    /// What was unpacked from a fetched archive may be run below.
+    fn unpacked(&mut self, folder: Option<&Value>, from_network: bool) {
+        if from_network {
+            let path = self.place().absolute(folder.map_or(".", |f| f.text.as_str()));
             self.state.remember_file(&path, Value::unknown(Taint::NETWORK));
         }
     }

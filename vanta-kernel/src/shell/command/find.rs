@@ -7,7 +7,7 @@ use crate::Effect;
 use crate::rules::act::Act;
 use crate::rules::table;
 use crate::shell::flow::Walker;
-use crate::shell::value::{LISTED, UNKNOWN, Value, activate};
+use crate::shell::value::{CONTENT, LISTED, UNKNOWN, Value, activate};
 
 /// `find`'s expressions that narrow what is found by name.
 const NAME_TESTS: [&str; 4] = ["-name", "-iname", "-path", "-wholename"];
@@ -106,7 +106,9 @@ impl Walker<'_> {
         if !placed && append && call.name.starts_with("fd") {
             fields.extend_from_slice(found);
         }
+        call.tree = found.iter().any(|f| !f.text.contains(LISTED));
         self.run_inner(fields, call);
+        call.tree = false;
     }
 
     pub(super) fn xargs(&mut self, call: &mut Call) {
@@ -115,7 +117,6 @@ impl Walker<'_> {
         let mut input = call.stdin.clone();
         if let Some(file) = options.value(&["-a", "--arg-file"]) {
             input = self.use_path(file, Effect::Read, call);
-            input = Value::unknown(input.taint);
         }
         let items = items(&input);
         let mut fields = options.operands.clone();
@@ -179,6 +180,10 @@ fn items(input: &Value) -> Vec<Value> {
     if input.text.contains(UNKNOWN) {
         return Vec::from([Value::unknown(input.taint)]);
     }
+    if input.text.contains(CONTENT) {
+        // Names from a file somebody wrote: in scope when read, and a person looks before they are deleted.
+        return Vec::from([Value { taint: input.taint, ..Walker::listing(".", None) }]);
+    }
     input.text.split_ascii_whitespace().map(|w| input.with_text(w)).collect()
 }
 
@@ -204,12 +209,19 @@ fn positive_name(args: &[Value]) -> Option<Value> {
     found
 }
 
-/// Does a test keep the start folder itself out of what is found, or most of it?
+/// Does a test that is not negated keep most of the tree out of what is found?
 fn selects_more(args: &[Value]) -> bool {
-    const NARROW: [&str; 10] =
-        ["-newer", "-mtime", "-mmin", "-size", "-empty", "-regex", "-iregex", "-perm", "-user", "-newermt"];
-    let narrowed =
-        args.iter().any(|a| NARROW.contains(&a.text.as_str()) || NAME_TESTS.contains(&a.text.as_str()));
-    debug_assert!(LISTED != UNKNOWN, "a listing is not unknown");
-    narrowed
+    let mut before = "";
+    for arg in args {
+        let text = arg.text.as_str();
+        let narrows = NARROWING.contains(&text) || NAME_TESTS.contains(&text);
+        if narrows && !matches!(before, "!" | "-not") {
+            return true;
+        }
+        before = text;
+    }
+    false
 }
+
+const NARROWING: [&str; 10] =
+    ["-newer", "-mtime", "-mmin", "-size", "-empty", "-regex", "-iregex", "-perm", "-user", "-newermt"];

@@ -8,7 +8,7 @@ use crate::rules::act::Act;
 use crate::rules::names;
 use crate::rules::table::{Model, Program, Shape};
 use crate::shell::flow::Walker;
-use crate::shell::value::{ANY, Taint, UNKNOWN, Value};
+use crate::shell::value::{ANY, CONTENT, LISTED, Taint, UNKNOWN, Value};
 use crate::{Effect, PathClass};
 
 /// `--help`, `--version` and the like: nothing else happens.
@@ -71,6 +71,7 @@ impl Walker<'_> {
             Model::Ssh => self.ssh(call),
             Model::Tee => self.tee(call),
             Model::Transfer => self.transfer(call),
+            Model::Trap => self.trap(call),
             Model::Truncate => self.truncate(call),
             Model::WindowsShell => self.windows_shell(call),
             Model::Xargs => self.xargs(call),
@@ -80,7 +81,11 @@ impl Walker<'_> {
     /// A program described by its row.
     pub(super) fn generic(&mut self, row: &Program, call: &mut Call) {
         let options = Options::cluster(&call.args, row.values);
-        if row.act != Act::Harmless {
+        let boundary =
+            row.act == Act::System && call.words().any(|w| names::segments(w).any(|s| s == "vanta"));
+        if boundary {
+            call.fact(Act::SelfStop);
+        } else if row.act != Act::Harmless {
             call.fact(row.act);
         }
         call.output = Value::unknown(call.stdin.taint);
@@ -105,10 +110,12 @@ impl Walker<'_> {
     fn data(&mut self, call: &mut Call) {
         if matches!(call.name.as_str(), "read" | "mapfile" | "readarray") {
             // What is read may be anything.
-            let taint = call.stdin.taint;
+            let from_file = call.stdin.text.contains([CONTENT, LISTED]) && !call.stdin.text.contains(UNKNOWN);
+            let line = if from_file { Self::listing(".", None) } else { Value::marker(UNKNOWN) };
+            let line = Value { taint: call.stdin.taint, ..line };
             let names: Vec<String> = call.words().filter(|w| !w.starts_with('-')).map(String::from).collect();
             for name in names {
-                self.state.set(&name, Vec::from([Value::unknown(taint)]), false);
+                self.state.set(&name, Vec::from([line.clone()]), false);
             }
         }
         if matches!(
@@ -124,11 +131,16 @@ impl Walker<'_> {
 
     pub(super) fn read_all(&mut self, operands: &[Value], call: &mut Call) {
         let mut taint = call.stdin.taint;
-        for operand in operands.iter().filter(|o| o.text != "-") {
+        let mut files = operands.iter().filter(|o| o.text != "-").peekable();
+        if files.peek().is_none() {
+            call.output = filtered(call);
+            return;
+        }
+        for operand in files {
             let content = self.use_path(operand, Effect::Read, call);
             taint = taint.join(content.taint);
         }
-        call.output = Value::unknown(taint);
+        call.output = Value::content(taint);
     }
 
     fn pattern(&mut self, options: &Options, call: &mut Call) {
@@ -173,19 +185,21 @@ impl Walker<'_> {
             if !candidate.is_empty() && (output_next || is_output && value.is_some()) {
                 self.use_path(&arg.with_text(candidate), Effect::Write, call);
             } else if looks_like_path(candidate) {
-                self.tool_path(&arg.with_text(candidate), call);
+                let taint = self.tool_path(&arg.with_text(candidate), call);
+                call.output.taint = call.output.taint.join(taint);
             }
             output_next = is_output && value.is_none();
         }
     }
 
     /// A word that may be a path: it counts when it leads out of the scope or to something sensitive.
-    fn tool_path(&mut self, value: &Value, call: &mut Call) {
+    fn tool_path(&mut self, value: &Value, call: &mut Call) -> Taint {
         let (_, class) = self.place().locate(&value.text);
-        if !matches!(class, PathClass::Unknown | PathClass::InScope | PathClass::Root) {
-            self.use_path(value, Effect::Read, call);
-        } else if class != PathClass::Unknown && !value.text.contains(ANY) && value.text.contains('/') {
-            self.use_path(value, Effect::Read, call);
+        let shown = !value.text.contains(ANY) && value.text.contains('/');
+        match class {
+            PathClass::Unknown => Taint::NONE,
+            PathClass::InScope | PathClass::Root if !shown => Taint::NONE,
+            _ => self.use_path(value, Effect::Read, call).taint,
         }
     }
 
@@ -219,6 +233,22 @@ impl Walker<'_> {
         }
     }
 }
+
+/// What a filter prints of its input: some of its lines, or something made of them.
+fn filtered(call: &Call) -> Value {
+    let keeps_lines = KEEPS_LINES.binary_search(&call.name.as_str()).is_ok();
+    let input = &call.stdin;
+    if keeps_lines || input.text.is_empty() {
+        return input.clone();
+    }
+    // Names cut out of a listing or a file are still names somebody wrote.
+    let named = input.text.contains([CONTENT, LISTED]) && !input.text.contains(UNKNOWN);
+    if named { Value::content(input.taint) } else { Value::unknown(input.taint) }
+}
+
+/// Sorted. Filters whose output lines are lines of their input.
+const KEEPS_LINES: &[&str] =
+    &["egrep", "fgrep", "grep", "head", "less", "more", "rg", "shuf", "sort", "tac", "tail", "uniq"];
 
 /// `-I../x`, `-o/tmp/y`: the path behind a single letter.
 fn attached_path(text: &str) -> Option<&str> {
@@ -330,6 +360,7 @@ mod tests {
 
     #[test]
     fn tables_are_sorted() {
+        assert!(KEEPS_LINES.is_sorted());
         assert!(PLAIN_TASKS.windows(2).all(|w| w[0] < w[1]));
         assert!(TASK_ACTS.windows(2).all(|w| w[0].0 < w[1].0));
         assert!(OUTPUT_OPTIONS.windows(2).all(|w| w[0] < w[1]));

@@ -186,6 +186,11 @@ impl Walker<'_> {
                 }
             }
             "clone" => self.git_clone(options, call),
+            "worktree" if options.operands.first().is_some_and(|o| o.text == "add") => {
+                if let Some(folder) = options.operands.get(1) {
+                    self.use_path(folder, Effect::Write, call);
+                }
+            }
             "config" => self.git_config(options, call),
             "remote"
                 if options
@@ -247,9 +252,11 @@ impl Walker<'_> {
             call.command.fact(Act::RunUnknown, "ext::");
         }
         call.fact(Act::Network);
-        if let Some(target) = options.operands.get(1) {
-            self.use_path(target, Effect::Write, call);
-        }
+        let name = source.trim_end_matches(".git").rsplit(['/', ':']).next().unwrap_or("");
+        let target = options.operands.get(1).cloned().unwrap_or_else(|| Value::literal(name));
+        self.use_path(&target, Effect::Write, call);
+        let path = self.place().absolute(&target.text);
+        self.state.remember_file(&path, Value::unknown(Taint::NETWORK));
         if call.taint().secret {
             call.fact(Act::SecretShow);
         }

@@ -157,7 +157,7 @@ impl Walker<'_> {
         self.tool(call);
     }
 
-    fn django(&mut self, call: &mut Call) {
+    pub(super) fn django(&mut self, call: &mut Call) {
         let mut fields = Vec::from([Value::literal("django-admin")]);
         fields.extend(call.args.iter().cloned());
         self.run_inner(fields, call);
@@ -245,7 +245,7 @@ impl Walker<'_> {
         } else if scan.secret_variable {
             call.fact(Act::SecretShow);
         }
-        let taint = Taint { secret: scan.secret, network: scan.fetches, live: false };
+        let taint = Taint { secret: scan.secret, network: scan.fetches, ..Taint::NONE };
         call.output = Value::unknown(taint.join(call.stdin.taint));
     }
 

@@ -44,6 +44,8 @@ pub(crate) struct Call {
     pub(crate) output: Value,
     /// Something around it says production.
     pub(crate) live: bool,
+    /// Its operands stand for everything below them (`find … -exec`).
+    pub(crate) tree: bool,
     pub(crate) command: Command,
 }
 
@@ -55,6 +57,7 @@ impl Call {
             stdin,
             output: Value::default(),
             live: false,
+            tree: false,
             command: Command::new(name, span),
         }
     }
@@ -172,11 +175,14 @@ impl Walker<'_> {
 
     /// Hands the call to the model of its program.
     pub(crate) fn dispatch(&mut self, program: &Value, call: &mut Call) {
-        if program.text.contains(UNKNOWN) || program.text.is_empty() {
+        if program.is_open() || program.text.is_empty() {
             call.command.opaque = true;
             call.command.fact(Act::RunBuilt, display(&program.text));
             call.output = Value::unknown(call.taint());
             return;
+        }
+        if call.name == "manage.py" {
+            return self.django(call);
         }
         let in_scope_script =
             program.text.contains('/') && call.command.paths.iter().any(|p| p.effect == Effect::Execute);
@@ -210,6 +216,7 @@ impl Walker<'_> {
         }
         let mut inner = Call::new("", Vec::new(), call.stdin.clone(), call.command.span.clone());
         inner.live = call.live;
+        inner.tree = call.tree;
         self.run_fields(fields, &mut inner);
         self.leave_nesting();
         call.output = inner.output;

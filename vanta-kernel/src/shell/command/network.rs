@@ -155,6 +155,18 @@ impl Walker<'_> {
             let path = self.place().absolute(&file.text);
             self.state.remember_file(&path, Value::unknown(Taint::NETWORK));
         }
+        if is_wget || options.has(&["-O", "--remote-name"]) {
+            self.remember_download(options);
+        }
+    }
+
+    /// A download without a name of its own is called like the end of the address.
+    fn remember_download(&mut self, options: &Options) {
+        for url in &options.operands {
+            let name = url.text.split(['?', '#']).next().unwrap_or("").rsplit('/').next().unwrap_or("");
+            let path = self.place().absolute(name);
+            self.state.remember_file(&path, Value::unknown(Taint::NETWORK));
+        }
     }
 
     /// Judges one request to one address.
@@ -215,7 +227,7 @@ impl Walker<'_> {
 
     pub(super) fn netcat(&mut self, call: &mut Call) {
         let taint = call.stdin.taint;
-        call.output = Value::unknown(Taint::NETWORK);
+        call.output = Value::unknown(Taint { wire: true, ..Taint::NETWORK });
         if call.name == "openssl" {
             return self.openssl(call);
         }
@@ -234,7 +246,7 @@ impl Walker<'_> {
         let host = options.operands.first().map_or("", |o| o.text.as_str());
         let local = host::is_loopback(host);
         call.command.hosts.push(String::from(host));
-        if call.stdin.taint.network && !local {
+        if call.stdin.taint.wire && !local {
             // Output of one connection into another: a relay or the far end of a shell.
             call.fact(Act::ReverseShell);
         }
@@ -264,14 +276,15 @@ impl Walker<'_> {
             self.use_path(file, Effect::Write, call);
         }
         call.output.taint.network = false;
+        call.output.taint.wire = false;
         if sub != "s_client" {
             return;
         }
-        call.output.taint.network = true;
+        call.output.taint = call.output.taint.join(Taint { wire: true, ..Taint::NETWORK });
         let target = options.value(&["-connect"]).map_or(String::new(), |v| v.text.clone());
         let host = host::address(&target).host;
         let act = match call.stdin.taint {
-            Taint { network: true, .. } => Act::ReverseShell,
+            Taint { wire: true, .. } => Act::ReverseShell,
             Taint { secret: true, .. } => Act::Exfiltrate,
             _ if host::is_loopback(&host) => Act::Network,
             _ if call.stdin.text.is_empty() => Act::Network,

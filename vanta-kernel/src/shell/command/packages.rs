@@ -178,8 +178,9 @@ impl Walker<'_> {
             name.as_str(),
             "just" | "task" | "mage" | "invoke" | "inv" | "fab" | "rake" | "nox" | "tox"
         ) && !sub.contains(':');
-        let direct =
-            matches!(name.as_str(), "yarn" | "pnpm" | "bun") && table::subcommand(&name, &[sub]).is_none();
+        let direct = matches!(name.as_str(), "yarn" | "pnpm" | "bun")
+            && call.args.len() < 16
+            && table::subcommand(&name, &plain_words(options)).is_none();
         let task = if is_run {
             options.operands.get(1).map(|o| o.text.clone())
         } else if runner || direct {
@@ -320,6 +321,10 @@ impl Walker<'_> {
             self.nested_code(&String::from(line), call);
         }
     }
+}
+
+fn plain_words(options: &Options) -> Vec<&str> {
+    options.operands.iter().map(|o| o.text.as_str()).collect()
 }
 
 fn is_looking(sub: &str) -> bool {

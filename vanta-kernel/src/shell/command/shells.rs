@@ -96,7 +96,12 @@ impl Walker<'_> {
         }
         let code = call.stdin.clone();
         call.stdin = Value::default();
+        if code.taint.wire {
+            call.fact(Act::ReverseShell);
+        }
         self.run_value(&code, None, call);
+        // What this shell prints is the answer to whoever sent its lines.
+        call.output.taint.wire |= code.is_open();
     }
 
     /// Runs a value as a command line.
@@ -104,7 +109,7 @@ impl Walker<'_> {
         if code.taint.network {
             call.fact(Act::RunFetched);
         }
-        if code.text.chars().any(crate::shell::value::is_marker) && code.is_unknown() {
+        if code.is_open() {
             call.fact(Act::RunBuilt);
             call.command.opaque = true;
         }
@@ -125,13 +130,23 @@ impl Walker<'_> {
         if code.taint.network {
             call.fact(Act::RunFetched);
         }
-        if code.is_unknown() {
+        if code.is_open() {
             call.fact(Act::RunBuilt);
             call.command.opaque = true;
         }
         let stdin = call.stdin.clone();
         let text = display_code(&code.text);
         call.output = self.run_text(&text, Some(call.command.span.clone()), &stdin);
+    }
+
+    /// `trap 'code' SIGNAL`: the code runs later in this shell.
+    pub(super) fn trap(&mut self, call: &mut Call) {
+        let options = Options::cluster(&call.args, "");
+        if options.operands.len() > 1
+            && let Some(code) = options.operands.first().cloned()
+        {
+            self.run_value(&code, None, call);
+        }
     }
 
     pub(super) fn source(&mut self, call: &mut Call) {
@@ -246,10 +261,11 @@ fn display_code(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            UNKNOWN => out.push_str("${_}"),
+            UNKNOWN | crate::shell::value::CONTENT => out.push_str("${_}"),
             crate::shell::value::ANY => out.push('*'),
             crate::shell::value::ONE => out.push('?'),
-            crate::shell::value::TOKEN | crate::shell::value::LISTED => out.push('_'),
+            crate::shell::value::TOKEN => out.push('_'),
+            crate::shell::value::LISTED => out.push_str("${_}"),
             other => out.push(other),
         }
     }
