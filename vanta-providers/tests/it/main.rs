@@ -8,6 +8,8 @@ mod checks;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod real_model;
+#[cfg(test)]
 mod replay;
 #[cfg(test)]
 mod runner;
