@@ -255,8 +255,7 @@ impl Run {
         let index = self.expect("consumed", call, |stage| stage == Stage::Consuming)?;
         match consumed {
             Ok(()) => {
-                let attempt = self.state.calls.get(index).map_or(0, |call| call.attempt);
-                self.push_started(index, attempt);
+                self.push_started(index);
                 self.set_stage(index, Stage::Starting);
             }
             Err(error) => self.refuse(index, format!("not run: {error}")),

@@ -131,7 +131,7 @@ impl Run {
         };
         self.push(pending);
         if stage == Stage::Starting {
-            self.push_started(index, attempt);
+            self.push_started(index);
         }
         self.set_stage(index, stage);
         true
@@ -143,8 +143,9 @@ impl Run {
         u32::try_from(self.state.calls.iter().filter(begun).count()).unwrap_or(u32::MAX)
     }
 
-    pub(super) fn push_started(&mut self, index: usize, attempt: u32) {
+    pub(super) fn push_started(&mut self, index: usize) {
         if let Some(call) = self.state.calls.get(index) {
+            let attempt = call.attempt + 1;
             let (call, tool) = (call.call.id().clone(), call.call.name().to_owned());
             self.push(Entry::ToolStarted { call, tool, attempt });
         }
@@ -211,7 +212,7 @@ impl Run {
 
     fn consume(&self, call: &Call, approval: ApprovalId) -> Step {
         let binding = call.requested.as_ref().map(|requested| requested.binding.clone()).unwrap_or_default();
-        let holder = format!("{}/{}/{}", self.settings.session, call.call.id(), call.attempt);
+        let holder = format!("{}/{}/{}", self.settings.session, call.call.id(), call.attempt + 1);
         Step::ConsumeApproval(Consume { call: call.call.id().clone(), approval, binding, holder })
     }
 

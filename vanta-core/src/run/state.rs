@@ -57,6 +57,7 @@ pub(super) struct Call {
     pub(super) call: ToolCall,
     pub(super) proposed: Timestamp,
     pub(super) stage: Stage,
+    /// Attempts that started. One that was only pending is the same attempt still.
     pub(super) attempt: u32,
     /// SHA-256 over tool and arguments; known once they were checked.
     pub(super) digest: String,
@@ -185,13 +186,10 @@ impl State {
                 self.with(call, |c| c.answered = Some(decision.clone()));
             }
             Entry::RuleAdded { rule } => self.rules.push(rule.clone()),
-            Entry::ToolPending { call, attempt, digest, .. } => self.with(call, |c| {
-                c.attempt = *attempt;
-                c.digest.clone_from(digest);
-            }),
-            Entry::ToolStarted { call, .. } => {
+            Entry::ToolPending { call, digest, .. } => self.with(call, |c| c.digest.clone_from(digest)),
+            Entry::ToolStarted { call, attempt, .. } => {
                 self.executions += 1;
-                self.with(call, |c| c.stage = Stage::Ready);
+                self.with(call, |c| (c.stage, c.attempt) = (Stage::Ready, *attempt));
             }
             Entry::ToolSettled { call, disposition, ok, output, .. } => {
                 self.apply_settled(call, *disposition, *ok, output);

@@ -358,6 +358,25 @@ async fn the_independent_record_says_what_was_judged_and_what_ran() {
     assert_eq!(ledger.event_kinds(), ["verdict_given", "tool_started", "tool_settled"]);
 }
 
+/// Runs can be spawned: their futures are `Send`.
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_of_one_agent_do_not_share_anything() {
+    let look = Probe::look();
+    let model = ScriptedProvider::new().text("a").text("b").text("c");
+    let built = agent(&model).tools(registry([&look])).build().unwrap();
+    let runs: Vec<_> = (0..3)
+        .map(|n| {
+            let built = built.clone();
+            tokio::spawn(async move { built.run(format!("{n}")).await })
+        })
+        .collect();
+    let mut sessions = std::collections::BTreeSet::new();
+    for run in runs {
+        sessions.insert(run.await.unwrap().unwrap().session().clone());
+    }
+    assert_eq!(sessions.len(), 3);
+}
+
 #[tokio::test]
 async fn one_call_walks_the_same_steps() {
     let (look, remove) = (Probe::look(), Probe::remove());

@@ -1,14 +1,18 @@
 //! Killed after any record, then resumed: effects at most once, one result per call, the same end.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
 use vanta_core::effect::EffectDisposition;
 use vanta_core::ledger::MemoryLedger;
-use vanta_core::session::{Durability, Entry, MemorySessionStore, Owner, Record, SessionId, SessionStore};
+use vanta_core::session::{
+    Durability, Entry, Lease, MemorySessionStore, Owner, Record, SessionId, SessionLog, SessionStore,
+    SessionSummary, StoreError,
+};
 use vanta_core::testing::ScriptedApprover;
-use vanta_core::{Agent, Outcome, Task};
+use vanta_core::{Agent, AgentBuilder, AgentError, Outcome, Task};
 
 use crate::support::{Planned, Probe, calls, registry, says, scope};
 
@@ -38,6 +42,10 @@ impl World {
     }
 
     fn agent(&self) -> Agent {
+        self.builder().build().unwrap()
+    }
+
+    fn builder(&self) -> AgentBuilder {
         Agent::builder()
             .provider(plan())
             .tools(registry([&self.look, &self.make, &self.remove, &self.wipe]))
@@ -46,8 +54,83 @@ impl World {
             .ledger(self.ledger.clone())
             .operator(self.ledger.clone())
             .approver(ScriptedApprover::approve_all())
-            .build()
-            .unwrap()
+    }
+}
+
+/// Keeps records until its budget of appends is used up; then every append fails, as on a full disk.
+#[derive(Debug)]
+struct Failing {
+    inner: MemorySessionStore,
+    left: AtomicUsize,
+}
+
+#[async_trait::async_trait]
+impl SessionStore for Failing {
+    async fn create(&self, id: &SessionId) -> Result<(), StoreError> {
+        self.inner.create(id).await
+    }
+    async fn claim(&self, id: &SessionId, owner: &Owner, ttl: Duration) -> Result<Lease, StoreError> {
+        self.inner.claim(id, owner, ttl).await
+    }
+    async fn renew(&self, lease: &Lease, ttl: Duration) -> Result<(), StoreError> {
+        self.inner.renew(lease, ttl).await
+    }
+    async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
+        self.inner.release(lease).await
+    }
+    async fn append(
+        &self,
+        lease: &Lease,
+        expected_seq: u64,
+        records: &[Record],
+        durability: Durability,
+    ) -> Result<(), StoreError> {
+        let spent =
+            self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_err();
+        if spent {
+            let source = std::io::Error::other("no space left");
+            return Err(StoreError::Io { doing: "append to", path: "log".into(), source });
+        }
+        self.inner.append(lease, expected_seq, records, durability).await
+    }
+    async fn read(&self, id: &SessionId) -> Result<SessionLog, StoreError> {
+        self.inner.read(id).await
+    }
+    async fn list(&self) -> Result<Vec<SessionSummary>, StoreError> {
+        self.inner.list().await
+    }
+}
+
+/// The disk is full at any append: what depends on the record does not happen, and the resumed run costs neither a
+/// second effect nor a second question.
+#[tokio::test]
+async fn a_full_disk_at_any_append() {
+    let id: SessionId = "full".parse().unwrap();
+    for appends in 1.. {
+        let world = World::new();
+        let approver = ScriptedApprover::approve_all();
+        let store = Failing { inner: world.store.clone(), left: AtomicUsize::new(appends) };
+        let full = world.builder().store(store).approver(approver.clone()).build().unwrap();
+        let stopped = full.run(Task::new("Work").session_id(id.clone())).await;
+        let (made, removed) = (world.make.count(), world.remove.count());
+        if stopped.is_ok() {
+            assert!(appends > 10, "the run appended only {appends} times");
+            return;
+        }
+        assert!(matches!(stopped, Err(AgentError::Store(StoreError::Io { .. }))), "{stopped:?}");
+        let before = world.store.read(&id).await.unwrap().records().to_vec();
+        assert!(made <= started(&before, "b") + started(&before, "d"), "an effect without a record");
+        assert_eq!(removed, started(&before, "c"));
+
+        let again = world.builder().approver(approver.clone()).build().unwrap();
+        let report = again.run(Task::resume(id.clone())).await.unwrap();
+        assert!(matches!(report.outcome(), Outcome::Done { .. }), "{:?}", report.outcome());
+        let records = world.store.read(&id).await.unwrap().records().to_vec();
+        for call in ["b", "c", "d"] {
+            assert_eq!(started(&records, call), 1, "call {call} with {appends} appends");
+        }
+        assert_eq!((world.make.count(), world.remove.count(), world.wipe.count()), (2, 1, 0));
+        assert_eq!(approver.questions().len(), 1, "one act, one question, with {appends} appends");
     }
 }
 

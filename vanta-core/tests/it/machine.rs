@@ -203,7 +203,9 @@ fn answer(run: &mut Run, dice: &mut Dice, world: &mut World, open: &mut Open) {
         };
         run.replied(Ok(reply), now).unwrap();
     } else if let Some((call, tool)) = open.describe.take() {
-        run.described(&call, Ok(Described { actions: vec![action(&tool)], scripts: Vec::new() })).unwrap();
+        let described = || Ok(Described { actions: vec![action(&tool)], scripts: Vec::new() });
+        run.described(&call, described()).unwrap();
+        assert!(run.described(&call, described()).is_err(), "answered once");
     } else if let Some((call, actions)) = open.assess.take() {
         let verdict =
             if dice.one_in(6) { None } else { Some([Risk::Allow, Risk::Ask, Risk::Block][dice.roll(3)]) };
@@ -228,6 +230,7 @@ fn answer(run: &mut Run, dice: &mut Dice, world: &mut World, open: &mut Open) {
         run.decided(&question, ApprovalId::new(world.log.len() as u64), decision).unwrap();
     } else if let Some(consume) = open.consume.take() {
         run.consumed(&consume.call, Ok(())).unwrap();
+        assert!(run.consumed(&consume.call, Ok(())).is_err(), "used once");
     } else if !open.running.is_empty() {
         let (call, _) = open.running.swap_remove(dice.roll(open.running.len()));
         let execution = match dice.roll(4) {
@@ -236,7 +239,8 @@ fn answer(run: &mut Run, dice: &mut Dice, world: &mut World, open: &mut Open) {
             2 => Execution::Returned(ToolOutput::fail("no")),
             _ => Execution::Returned(ToolOutput::ok("yes")),
         };
-        run.finished(&call, execution).unwrap();
+        run.finished(&call, execution.clone()).unwrap();
+        assert!(run.finished(&call, execution).is_err(), "settled once");
     }
 }
 
