@@ -1,7 +1,8 @@
 //! What a session last saw of each file, so that a change by somebody else is noticed.
 //!
 //! Contents are compared, not time stamps: a file that was only touched is still the one that was read. The
-//! session's own writes count as seen. Nothing here is durable.
+//! session's own writes count as seen, and a file that was read in part counts as seen whole. Nothing here is
+//! durable.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};

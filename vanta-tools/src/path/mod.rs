@@ -146,13 +146,19 @@ fn absolute(scope: &Scope, asked: &str) -> Result<PathBuf, FileError> {
     if asked.contains('\0') {
         return Err(FileError::Argument("the path holds a NUL character, which no file name can".into()));
     }
-    match (asked.strip_prefix('~'), scope.home_dir()) {
-        (Some(""), Some(home)) => Ok(PathBuf::from(home)),
+    let path = match (asked.strip_prefix('~'), scope.home_dir()) {
+        (Some(""), Some(home)) => PathBuf::from(home),
         (Some(below), Some(home)) if below.starts_with('/') => {
-            Ok(Path::new(home).join(below.trim_start_matches('/')))
+            Path::new(home).join(below.trim_start_matches('/'))
         }
-        _ => Ok(Path::new(scope.working_dir()).join(asked)),
+        _ => Path::new(scope.working_dir()).join(asked),
+    };
+    if path.is_absolute() {
+        return Ok(path);
     }
+    let complaint =
+        format!("`{asked}` cannot be found from `{}`, which is not an absolute path", scope.working_dir());
+    Err(FileError::Argument(complaint))
 }
 
 /// Follows every link, also the last, and keeps what does not exist as it is written.

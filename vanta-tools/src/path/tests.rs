@@ -87,6 +87,7 @@ fn paths_that_mean_nothing_are_refused() {
     symlink("loop1", tree.path("root/loop2")).unwrap();
     assert!(matches!(tree.locate(""), Err(FileError::Argument(_))));
     assert!(matches!(tree.locate("a\0b"), Err(FileError::Argument(_))));
+    assert!(matches!(Place::locate(&Scope::new("."), "in.txt"), Err(FileError::Argument(_))));
     assert!(matches!(tree.locate("loop1"), Err(FileError::TooManyLinks { .. })));
     assert!(matches!(tree.locate("in.txt/child"), Err(FileError::NotAFolder { .. })));
     assert!(matches!(tree.locate("new/../../root-evil/x"), Err(FileError::Missing { .. })));
