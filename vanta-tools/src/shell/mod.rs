@@ -157,11 +157,12 @@ impl Tool for Shell {
         if self.sandbox == Sandbox::Require {
             return Err(DescribeError::new(NO_SANDBOX));
         }
-        let cwd = match &args.cwd {
-            Some(asked) => Some(folder(Place::locate(cx.scope(), asked)?)?.described().to_owned()),
-            None => None,
-        };
-        Ok(vec![Action::Shell { command: args.command, cwd, dialect: Default::default() }])
+        let place = args.cwd.as_deref().map(|asked| folder(Place::locate(cx.scope(), asked)?)).transpose()?;
+        let cwd = place.as_ref().map(|place| place.described().to_owned());
+        let mut actions = vec![Action::Shell { command: args.command, cwd, dialect: Default::default() }];
+        // A command sees the directory it runs in, also when it names no path.
+        actions.extend(place.filter(|place| !place.is_inside()).map(|place| Action::list(place.described())));
+        Ok(actions)
     }
 
     async fn execute(&self, call: ClearedCall, cx: &ToolContext) -> ToolOutput {

@@ -42,9 +42,17 @@ impl Session {
     }
 }
 
-/// A fresh folder that is outside every temp folder the gate knows, so that "outside the root" means outside.
+/// A fresh folder that is in no temp folder, so that beside the root means outside: temp folders are harmless to
+/// the gate.
 pub(crate) fn stage() -> tempfile::TempDir {
-    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let dir = if target.starts_with("/tmp") { PathBuf::from("/var/tmp") } else { target };
-    tempfile::Builder::new().prefix("vanta-tools-").tempdir_in(dir).unwrap()
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let known = ["/srv", "/opt", "/mnt"].map(PathBuf::from);
+    let places = [PathBuf::from(env!("CARGO_TARGET_TMPDIR"))].into_iter().chain(home).chain(known);
+    let usable = places.filter(|dir| std::fs::canonicalize(dir).is_ok_and(|real| !is_temp(&real)));
+    let make = |dir: PathBuf| tempfile::Builder::new().prefix("vanta-tools-test-").tempdir_in(dir).ok();
+    usable.filter_map(make).next().expect("a writable folder that is not a temp folder")
+}
+
+fn is_temp(dir: &Path) -> bool {
+    ["/tmp", "/var/tmp", "/private", "/dev"].iter().any(|temp| dir.starts_with(temp))
 }
