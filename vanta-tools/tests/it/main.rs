@@ -9,6 +9,7 @@
 )]
 #![allow(clippy::print_stdout, reason = "the case runner prints its count")]
 
+mod boundaries;
 mod cases;
 mod session;
 mod tools;

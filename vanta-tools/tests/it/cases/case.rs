@@ -67,7 +67,7 @@ fn is_met(need: &str) -> bool {
 
 /// The cases of `VANTA_TOOL_CASES`, a file or a folder of `.jsonl` files, or the ones in this repository.
 pub(crate) fn load() -> Vec<Case> {
-    let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tools.jsonl");
+    let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let source = std::env::var_os("VANTA_TOOL_CASES").map_or_else(own, PathBuf::from);
     let mut files = vec![source.clone()];
     if source.is_dir() {

@@ -1,4 +1,5 @@
-//! Runs the tool cases: `tests/data/tools.jsonl`, or the file or folder that `VANTA_TOOL_CASES` names.
+//! Runs the tool cases of `tests/data/` (`tools.jsonl` is shared by all crates with tools, `own.jsonl` adds to it), or
+//! those of the file or folder that `VANTA_TOOL_CASES` names.
 //!
 //! Every case runs in a process of its own, started from this test binary, because cases set the environment and
 //! the file mode mask of the agent and some of them try to kill it. `case.rs` reads a case, `stage.rs` prepares its
