@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::RawMode;
 use serde_json::Value;
 
 /// A case; placeholders are not filled in yet.
@@ -38,8 +39,8 @@ impl Case {
     }
 
     /// The agent's file mode mask.
-    pub(crate) fn umask(&self) -> u32 {
-        u32::from_str_radix(self.json["umask"].as_str().unwrap_or("0022"), 8).unwrap()
+    pub(crate) fn umask(&self) -> RawMode {
+        RawMode::from_str_radix(self.json["umask"].as_str().unwrap_or("0022"), 8).unwrap()
     }
 
     /// Whether the person says yes.
