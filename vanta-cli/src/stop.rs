@@ -1,0 +1,68 @@
+//! Being stopped: by Ctrl-C, by SIGTERM, or because nobody reads the output any more.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use vanta_core::CancelToken;
+
+use crate::exit::{INTERRUPTED, TERMINATED};
+
+/// Asks the run to end, and remembers why.
+#[derive(Debug, Default)]
+pub(crate) struct Stop {
+    token: CancelToken,
+    code: AtomicU8,
+}
+
+impl Stop {
+    pub(crate) fn token(&self) -> &CancelToken {
+        &self.token
+    }
+
+    /// The exit code of a cancelled run.
+    pub(crate) fn code(&self) -> u8 {
+        match self.code.load(Ordering::SeqCst) {
+            0 => INTERRUPTED,
+            code => code,
+        }
+    }
+
+    /// Ends the run. The first reason counts.
+    pub(crate) fn stop(&self, code: u8) {
+        let _ = self.code.compare_exchange(0, code, Ordering::SeqCst, Ordering::SeqCst);
+        self.token.cancel();
+    }
+
+    /// Stops at the first signal; at the second, calls `at_once`, which ends the process.
+    ///
+    /// Needs a runtime.
+    pub(crate) fn watch(self: &Arc<Self>, at_once: impl FnOnce(u8) + Send + 'static) -> std::io::Result<()> {
+        let mut signals = Signals::new()?;
+        let stop = Arc::clone(self);
+        tokio::spawn(async move {
+            stop.stop(signals.next().await);
+            signals.next().await;
+            at_once(stop.code());
+        });
+        Ok(())
+    }
+}
+
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    async fn next(&mut self) -> u8 {
+        tokio::select! {
+            _ = self.interrupt.recv() => INTERRUPTED,
+            _ = self.terminate.recv() => TERMINATED,
+        }
+    }
+}
