@@ -6,6 +6,7 @@
 use std::fmt;
 use std::net::IpAddr;
 use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use reqwest::Url;
@@ -102,53 +103,37 @@ pub enum Proxy {
     Url(Secret),
 }
 
-/// Connections to services, shared by every adapter that holds a clone.
+/// Connections to services, shared by every adapter that holds a clone. Nothing is set up before it is needed.
 #[derive(Clone)]
-pub struct HttpClient {
-    outward: reqwest::Client,
-    loopback: reqwest::Client,
+pub struct HttpClient(Arc<Shared>);
+
+struct Shared {
+    connect: Duration,
+    proxy: Proxy,
+    outward: OnceLock<reqwest::Client>,
+    loopback: OnceLock<reqwest::Client>,
+    /// For loopback without TLS, which most local servers are: spares reading the root certificates.
+    plain: OnceLock<reqwest::Client>,
 }
 
 impl HttpClient {
     /// A client with the usual settings.
-    ///
-    /// # Errors
-    /// [`ErrorClass::Transport`] when TLS cannot be set up on this machine.
-    pub fn new() -> Result<Self, ProviderError> {
-        Self::with_settings(CONNECT, &Proxy::Environment)
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_settings(CONNECT, Proxy::Environment)
     }
 
     /// A client that waits `connect` for a connection and goes through `proxy`.
-    ///
-    /// # Errors
-    /// As [`HttpClient::new`]; [`ErrorClass::InvalidRequest`] when the proxy's URL cannot be read.
-    pub fn with_settings(connect: Duration, proxy: &Proxy) -> Result<Self, ProviderError> {
-        let base = || -> Result<reqwest::ClientBuilder, ProviderError> {
-            let tls = tls::config()
-                .map_err(|error| ProviderError::new(ErrorClass::Transport, format!("no TLS: {error}")))?;
-            Ok(reqwest::Client::builder()
-                .tls_backend_preconfigured(tls)
-                .user_agent(concat!("vanta/", env!("CARGO_PKG_VERSION")))
-                .connect_timeout(connect)
-                .pool_idle_timeout(POOL_IDLE)
-                .redirect(reqwest::redirect::Policy::none())
-                .retry(reqwest::retry::never()))
-        };
-        let outward = match proxy {
-            Proxy::Environment => base()?,
-            Proxy::Off => base()?.no_proxy(),
-            Proxy::Url(url) => base()?.proxy(reqwest::Proxy::all(url.expose()).map_err(|_| {
-                ProviderError::new(ErrorClass::InvalidRequest, "the proxy's URL cannot be read")
-            })?),
-        };
-        Ok(Self { outward: finish(outward)?, loopback: finish(base()?.no_proxy())? })
+    #[must_use]
+    pub fn with_settings(connect: Duration, proxy: Proxy) -> Self {
+        let [outward, loopback, plain] = [const { OnceLock::new() }; 3];
+        Self(Arc::new(Shared { connect, proxy, outward, loopback, plain }))
     }
 
     /// Sends `request` and waits for the head of the answer, whatever its status.
     pub(crate) async fn post(&self, request: Post<'_>) -> Result<Answer, ProviderError> {
         let Post { target, headers, body, first_byte, idle, cancel } = request;
-        let client = if target.is_loopback() { &self.loopback } else { &self.outward };
-        let sending = client.post(target.url.clone()).headers(headers).body(body).send();
+        let sending = self.for_target(target)?.post(target.url.clone()).headers(headers).body(body).send();
         let sent = tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(cancelled()),
@@ -163,6 +148,27 @@ impl HttpClient {
             Ok(Ok(response)) => Ok(Answer { response, idle, cancel: cancel.clone(), target: target.clone() }),
         }
     }
+
+    fn for_target(&self, target: &Target) -> Result<&reqwest::Client, ProviderError> {
+        let shared = &*self.0;
+        let is_plain = target.url.scheme() == "http";
+        let (slot, proxy, tls): (_, _, fn() -> _) = match (target.is_loopback(), is_plain) {
+            (true, true) => (&shared.plain, &Proxy::Off, tls::without_roots),
+            (true, false) => (&shared.loopback, &Proxy::Off, tls::config),
+            (false, _) => (&shared.outward, &shared.proxy, tls::config),
+        };
+        if let Some(client) = slot.get() {
+            return Ok(client);
+        }
+        let client = build(shared.connect, proxy, tls)?;
+        Ok(slot.get_or_init(|| client))
+    }
+}
+
+impl Default for HttpClient {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl fmt::Debug for HttpClient {
@@ -171,8 +177,28 @@ impl fmt::Debug for HttpClient {
     }
 }
 
-fn finish(builder: reqwest::ClientBuilder) -> Result<reqwest::Client, ProviderError> {
-    builder.build().map_err(|error| ProviderError::new(ErrorClass::Transport, chain(&error.without_url())))
+fn build(
+    connect: Duration,
+    proxy: &Proxy,
+    tls: fn() -> Result<rustls::ClientConfig, rustls::Error>,
+) -> Result<reqwest::Client, ProviderError> {
+    let wrong = |what: String| ProviderError::new(ErrorClass::Transport, what).with_retryable(false);
+    let builder = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls().map_err(|error| wrong(format!("no TLS on this machine: {error}")))?)
+        .user_agent(concat!("vanta/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(connect)
+        .pool_idle_timeout(POOL_IDLE)
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never());
+    let builder = match proxy {
+        Proxy::Environment => builder,
+        Proxy::Off => builder.no_proxy(),
+        Proxy::Url(url) => {
+            let proxy = reqwest::Proxy::all(url.expose());
+            builder.proxy(proxy.map_err(|_| wrong("the proxy's URL cannot be read".into()))?)
+        }
+    };
+    builder.build().map_err(|error| wrong(chain(&error.without_url())))
 }
 
 /// One request.

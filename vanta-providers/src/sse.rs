@@ -83,7 +83,7 @@ impl SseDecoder {
     /// A decoder that refuses events larger than `limit` bytes.
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
-        let pending = Pending { limit, name: Vec::new(), data: Vec::new(), has_data: false };
+        let pending = Pending { limit, name: Vec::new(), data: Vec::new(), start: 0, has_data: false };
         Self { line: Vec::new(), after_cr: false, at_start: true, pending }
     }
 
@@ -140,9 +140,11 @@ impl SseDecoder {
         self.pending.check(self.line.len().saturating_add(tail.len()))?;
         self.line.extend_from_slice(tail);
         let at_start = std::mem::take(&mut self.at_start);
-        let result = self.pending.line(without_mark(&self.line, at_start), see);
+        if !self.pending.take_over(&mut self.line) {
+            self.pending.line(without_mark(&self.line, at_start), see)?;
+        }
         self.line.clear();
-        result
+        Ok(())
     }
 }
 
@@ -152,10 +154,22 @@ struct Pending {
     limit: usize,
     name: Vec<u8>,
     data: Vec<u8>,
+    /// Where the data begin in `data`; a line that was taken over still has its field name before them.
+    start: usize,
     has_data: bool,
 }
 
 impl Pending {
+    /// Exchanges buffers with a first line of data instead of copying it: such a line may be large.
+    fn take_over(&mut self, line: &mut Vec<u8>) -> bool {
+        let value = line.strip_prefix(b"data:").map(|value| value.strip_prefix(b" ").unwrap_or(value).len());
+        let (Some(value), false) = (value, self.has_data) else { return false };
+        self.start = line.len().saturating_sub(value);
+        self.has_data = true;
+        std::mem::swap(&mut self.data, line);
+        true
+    }
+
     fn line<E: From<SseError>>(
         &mut self,
         line: &[u8],
@@ -189,11 +203,12 @@ impl Pending {
 
     fn dispatch<E>(&mut self, see: &mut impl FnMut(SseEvent<'_>) -> Result<(), E>) -> Result<(), E> {
         let result = match self.has_data {
-            true => see(SseEvent { name: &self.name, data: &self.data }),
+            true => see(SseEvent { name: &self.name, data: self.data.get(self.start..).unwrap_or_default() }),
             false => Ok(()),
         };
         self.name.clear();
         self.data.clear();
+        self.start = 0;
         self.has_data = false;
         result
     }

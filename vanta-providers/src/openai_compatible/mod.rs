@@ -272,8 +272,7 @@ impl OpenAiCompatibleBuilder {
     /// Puts the adapter together. Sends nothing.
     ///
     /// # Errors
-    /// [`ErrorClass::InvalidRequest`] for a URL, header or extra field that cannot be used;
-    /// [`ErrorClass::Transport`] when TLS cannot be set up.
+    /// [`ErrorClass::InvalidRequest`] for a URL, header or extra field that cannot be used.
     pub fn build(self) -> Result<OpenAiCompatible, ProviderError> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         if let Some(name) = RESERVED.iter().find(|name| self.extra.contains_key(**name)) {
@@ -294,7 +293,7 @@ impl OpenAiCompatibleBuilder {
             delivery: self.delivery,
             limits: self.limits,
             extra: self.extra,
-            client: self.client.map_or_else(HttpClient::new, Ok)?,
+            client: self.client.unwrap_or_default(),
             number: NEXT.fetch_add(1, Ordering::Relaxed),
         })))
     }

@@ -1,5 +1,6 @@
 //! Builds a reply from chunks. One path for streamed chunks and for a completion in one piece.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use serde_json::{Value, json};
@@ -91,13 +92,11 @@ impl ReplyBuilder {
         if name == b"error" {
             return Err(self.refusal(data));
         }
-        if let Ok(chunk) = serde_json::from_slice::<Chunk<'_>>(data) {
-            return self.chunk(chunk, data, false, events);
-        }
         let text = String::from_utf8_lossy(data);
+        // Broken characters: text may show replacements, arguments may not be used.
+        let damaged = matches!(text, Cow::Owned(_));
         match serde_json::from_str::<Chunk<'_>>(&text) {
-            // Broken characters: text may show replacements, arguments may not be used.
-            Ok(chunk) => self.chunk(chunk, data, true, events),
+            Ok(chunk) => self.chunk(chunk, data, damaged, events),
             Err(_) if has_error(&text) => Err(self.refusal(data)),
             // Proxies repeat keep-alives as data.
             Err(_) => {
@@ -114,6 +113,7 @@ impl ReplyBuilder {
         events: &mut VecDeque<StreamEvent>,
     ) -> Result<(), ProviderError> {
         let text = String::from_utf8_lossy(body);
+        let damaged = matches!(text, Cow::Owned(_));
         let text = text.trim_start_matches('\u{FEFF}');
         let chunk = match serde_json::from_str::<Chunk<'_>>(text) {
             Ok(chunk) => chunk,
@@ -125,7 +125,6 @@ impl ReplyBuilder {
         if !chunk.is_error() && !has_message {
             return Err(errors::malformed(&self.target, "holds no choice"));
         }
-        let damaged = matches!(String::from_utf8_lossy(body), std::borrow::Cow::Owned(_));
         self.chunk(chunk, body, damaged, events)?;
         self.done = true;
         Ok(())
@@ -155,7 +154,7 @@ impl ReplyBuilder {
                 self.delta(delta, false, damaged, events)?;
             }
             if let Some(message) = choice.message {
-                self.delta(message, true, damaged, events)?;
+                self.delta(*message, true, damaged, events)?;
             }
             if finish.as_deref() == Some("error") {
                 return Err(self.refusal(raw));
@@ -197,9 +196,9 @@ impl ReplyBuilder {
         };
         let (thought, field) = details::thought(&delta, &more);
         self.think(&thought, field, more, events)?;
-        match &delta.content {
+        match delta.content {
             Loose::Text(text) => self.say(text, events)?,
-            Loose::Other(Value::Array(parts)) => self.parts(parts, events)?,
+            Loose::Other(Value::Array(parts)) => self.parts(&parts, events)?,
             _ => {}
         }
         if let Some(text) = delta.refusal.text() {
@@ -208,7 +207,7 @@ impl ReplyBuilder {
         let old_style = delta.function_call.map(|function| CallDelta {
             index: Loose::Absent,
             id: Loose::Absent,
-            function: Some(function),
+            function: Some(*function),
             extra_content: None,
         });
         for call in delta.tool_calls.into_iter().flatten().chain(old_style) {
@@ -227,22 +226,22 @@ impl ReplyBuilder {
                 Some("refusal") => {
                     self.refuse(part.get("refusal").and_then(Value::as_str).unwrap_or_default(), events)?;
                 }
-                _ => self.say(part.get("text").and_then(Value::as_str).unwrap_or_default(), events)?,
+                _ => self.say(part.get("text").and_then(Value::as_str).unwrap_or_default().into(), events)?,
             }
         }
         Ok(())
     }
 
-    fn say(&mut self, text: &str, events: &mut VecDeque<StreamEvent>) -> Result<(), ProviderError> {
+    fn say(&mut self, text: Cow<'_, str>, events: &mut VecDeque<StreamEvent>) -> Result<(), ProviderError> {
         if text.is_empty() {
             return Ok(());
         }
         self.grow(text.len())?;
         match self.pieces.last_mut() {
-            Some(Piece::Text(so_far)) => so_far.push_str(text),
-            _ => self.pieces.push(Piece::Text(text.to_owned())),
+            Some(Piece::Text(so_far)) => so_far.push_str(&text),
+            _ => self.pieces.push(Piece::Text(text.clone().into_owned())),
         }
-        events.push_back(StreamEvent::TextDelta(text.to_owned()));
+        events.push_back(StreamEvent::TextDelta(text.into_owned()));
         Ok(())
     }
 
@@ -337,8 +336,8 @@ impl ReplyBuilder {
         ProviderError::new(ErrorClass::StreamTruncated, text)
     }
 
-    /// The reply. Call only when [`ReplyBuilder::is_complete`].
-    pub(super) fn finish(&self) -> Result<ModelReply, ProviderError> {
+    /// The reply. Call once, and only when [`ReplyBuilder::is_complete`].
+    pub(super) fn finish(&mut self) -> Result<ModelReply, ProviderError> {
         if self.finish_raw.is_none() && self.unreadable > 0 {
             return Err(errors::malformed(&self.target, "could not be read to its end"));
         }
@@ -347,7 +346,8 @@ impl ReplyBuilder {
         }
         let said = self.finish_raw.as_deref().map(finish_reason);
         let whole = matches!(said, None | Some(FinishReason::Stop | FinishReason::ToolCalls));
-        let parts = self.pieces.iter().map(|piece| self.part(piece, whole)).collect::<Result<Vec<_>, _>>()?;
+        let pieces = std::mem::take(&mut self.pieces);
+        let parts = pieces.into_iter().map(|piece| self.part(piece, whole)).collect::<Result<Vec<_>, _>>()?;
         let message = Message::new(Role::Assistant, parts);
         let refused = message.parts().iter().any(|part| matches!(part, ContentPart::Refusal(_)));
         let finish = match said.unwrap_or(FinishReason::Stop) {
@@ -366,19 +366,20 @@ impl ReplyBuilder {
     }
 
     /// What has arrived, without calls; `None` when that is nothing.
-    pub(super) fn partial(&self) -> Option<Message> {
-        let kept = self.pieces.iter().filter(|piece| !matches!(piece, Piece::Call(_)));
+    pub(super) fn partial(&mut self) -> Option<Message> {
+        let pieces = std::mem::take(&mut self.pieces);
+        let kept = pieces.into_iter().filter(|piece| !matches!(piece, Piece::Call(_)));
         let parts: Vec<_> = kept.filter_map(|piece| self.part(piece, false).ok()).collect();
         (!parts.is_empty()).then(|| Message::new(Role::Assistant, parts))
     }
 
-    fn part(&self, piece: &Piece, whole: bool) -> Result<ContentPart, ProviderError> {
+    fn part(&self, piece: Piece, whole: bool) -> Result<ContentPart, ProviderError> {
         Ok(match piece {
-            Piece::Text(text) => ContentPart::Text(text.clone()),
-            Piece::Refusal(text) => ContentPart::Refusal(text.clone()),
+            Piece::Text(text) => ContentPart::Text(text),
+            Piece::Refusal(text) => ContentPart::Refusal(text),
             Piece::Thinking { text, field, details } => {
                 let wire = if details.is_empty() {
-                    json!({ *field: null })
+                    json!({ field: null })
                 } else {
                     json!({ "reasoning_details": details })
                 };
@@ -392,7 +393,7 @@ impl ReplyBuilder {
                     let text = "the model called a tool without naming it";
                     ProviderError::new(ErrorClass::MalformedToolCall, text)
                 };
-                ContentPart::ToolCall(self.calls.finish(*at, whole, &self.model).ok_or_else(nameless)?)
+                ContentPart::ToolCall(self.calls.finish(at, whole, &self.model).ok_or_else(nameless)?)
             }
         })
     }

@@ -1,7 +1,8 @@
 //! The protocol's JSON, as tolerant as its servers are varied. Private to the adapter.
 //!
 //! Text is borrowed from the bytes read. A field of an unexpected kind is kept as a [`Loose`] value and looks
-//! absent to whoever wants another kind; it never fails the chunk.
+//! absent to whoever wants another kind; it never fails the chunk. What most chunks lack is boxed, since a chunk is
+//! moved several times while it is read.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,9 +21,9 @@ pub(super) struct Chunk<'a> {
     #[serde(borrow, default)]
     pub(super) choices: Option<Vec<Choice<'a>>>,
     #[serde(borrow, default)]
-    pub(super) usage: Option<WireUsage<'a>>,
+    pub(super) usage: Option<Box<WireUsage<'a>>>,
     #[serde(borrow, default)]
-    x_groq: Option<Groq<'a>>,
+    x_groq: Option<Box<Groq<'a>>>,
     #[serde(default)]
     pub(super) error: Option<Value>,
 }
@@ -30,7 +31,7 @@ pub(super) struct Chunk<'a> {
 impl<'a> Chunk<'a> {
     /// The token counts, wherever they are.
     pub(super) fn usage(&self) -> Option<&WireUsage<'a>> {
-        self.usage.as_ref().or_else(|| self.x_groq.as_ref().and_then(|groq| groq.usage.as_ref()))
+        self.usage.as_deref().or_else(|| self.x_groq.as_ref().and_then(|groq| groq.usage.as_ref()))
     }
 
     /// Whether it reports a failure. Some servers send an `error` without content on every chunk.
@@ -58,7 +59,7 @@ pub(super) struct Choice<'a> {
     #[serde(borrow, default)]
     pub(super) delta: Option<Delta<'a>>,
     #[serde(borrow, default)]
-    pub(super) message: Option<Delta<'a>>,
+    pub(super) message: Option<Box<Delta<'a>>>,
     #[serde(borrow, default)]
     pub(super) finish_reason: Loose<'a>,
 }
@@ -79,7 +80,7 @@ pub(super) struct Delta<'a> {
     #[serde(borrow, default)]
     pub(super) tool_calls: Option<Vec<CallDelta<'a>>>,
     #[serde(borrow, default)]
-    pub(super) function_call: Option<FunctionDelta<'a>>,
+    pub(super) function_call: Option<Box<FunctionDelta<'a>>>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -333,7 +333,7 @@ fn connections_are_used_again() {
     let server = ReplayServer::start();
     let base =
         server.serve("again", vec![Script::stream(vec![event(json!({"content": "Hi"})), finish("stop")])]);
-    let client = HttpClient::new().unwrap();
+    let client = HttpClient::new();
     runtime().block_on(async {
         for delivery in [Delivery::Stream, Delivery::Whole, Delivery::Stream] {
             let builder = OpenAiCompatible::builder(&*base, "m").client(client.clone()).delivery(delivery);

@@ -52,7 +52,11 @@ async fn talk(model: &OpenAiCompatible) {
     assert!(call.args().object().unwrap()["city"].is_string());
 
     history.push(reply.message().clone());
-    history.push(Message::tool_results(vec![ToolResult::new(call.id().clone(), call.name(), "4 degrees, rain")]));
+    history.push(Message::tool_results(vec![ToolResult::new(
+        call.id().clone(),
+        call.name(),
+        "4 degrees, rain",
+    )]));
     let request = ModelRequest::new(history).with_tools(tools).with_options(options());
     let reply = model.complete(request, &cx).await.unwrap();
     assert!(!reply.message().text().is_empty());

@@ -14,7 +14,7 @@ use crate::replay::ReplayServer;
 fn fixtures() {
     let runtime = runtime();
     let server = ReplayServer::start();
-    let client = HttpClient::new().unwrap();
+    let client = HttpClient::new();
     let (run, skipped): (Vec<_>, Vec<_>) = fixture::all().into_iter().partition(Fixture::is_supported);
     let mut failed = Vec::new();
     for fixture in &run {

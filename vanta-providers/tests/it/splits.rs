@@ -13,7 +13,7 @@ const SPLITS: usize = 50;
 fn any_split_of_a_fixture_gives_the_same_reply() {
     let runtime = runtime();
     let server = ReplayServer::start();
-    let client = HttpClient::new().unwrap();
+    let client = HttpClient::new();
     let mut random = Random(0x5eed);
     for fixture in fixture::all().iter().filter(|fixture| fixture.is_supported() && fixture.is_stream()) {
         let [script] = &fixture.scripts()[..] else { continue };
