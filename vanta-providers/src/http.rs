@@ -145,7 +145,9 @@ impl HttpClient {
                 format!("no answer from `{}` within {first_byte:?}", target.place()),
             )),
             Ok(Err(error)) => Err(target.failure(error)),
-            Ok(Ok(response)) => Ok(Answer { response, idle, cancel: cancel.clone(), target: target.clone() }),
+            Ok(Ok(response)) => {
+                Ok(Answer { response, idle, cancel: cancel.clone(), target: Arc::clone(target) })
+            }
         }
     }
 
@@ -203,7 +205,7 @@ fn build(
 
 /// One request.
 pub(crate) struct Post<'a> {
-    pub(crate) target: &'a Target,
+    pub(crate) target: &'a Arc<Target>,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
     pub(crate) first_byte: Duration,
@@ -212,7 +214,6 @@ pub(crate) struct Post<'a> {
 }
 
 /// An address and the secrets that may not show up in an error about it.
-#[derive(Clone)]
 pub(crate) struct Target {
     url: Url,
     secrets: Vec<Secret>,
@@ -299,7 +300,7 @@ pub(crate) struct Answer {
     response: reqwest::Response,
     idle: Duration,
     cancel: CancelToken,
-    target: Target,
+    target: Arc<Target>,
 }
 
 impl Answer {

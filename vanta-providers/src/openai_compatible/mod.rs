@@ -54,8 +54,8 @@ use crate::{Secret, errors};
 pub struct OpenAiCompatible(Arc<Inner>);
 
 struct Inner {
-    model: ModelInfo,
-    target: Target,
+    model: Arc<ModelInfo>,
+    target: Arc<Target>,
     headers: HeaderMap,
     compat: Compat,
     delivery: Delivery,
@@ -148,7 +148,7 @@ impl LlmProvider for OpenAiCompatible {
         if !(200..300).contains(&answer.status()) {
             return Err(errors::from_answer(answer).await);
         }
-        stream::read(answer, ReplyBuilder::new(model, request, target.clone())).await
+        stream::read(answer, ReplyBuilder::new(Arc::clone(model), request, Arc::clone(target))).await
     }
 }
 
@@ -286,8 +286,8 @@ impl OpenAiCompatibleBuilder {
             model = model.with_context_window(tokens);
         }
         Ok(OpenAiCompatible(Arc::new(Inner {
-            model,
-            target,
+            model: Arc::new(model),
+            target: Arc::new(target),
             headers,
             compat: self.compat,
             delivery: self.delivery,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use vanta_core::message::{ContentPart, Message, Origin, Role, Thinking};
@@ -19,10 +20,10 @@ use crate::http::{MAX_BODY_BYTES, Target};
 /// A reply under construction.
 #[derive(Debug)]
 pub(super) struct ReplyBuilder {
-    model: ModelInfo,
+    model: Arc<ModelInfo>,
     /// For ids and names that are in use.
     request: ModelRequest,
-    target: Target,
+    target: Arc<Target>,
     pieces: Vec<Piece>,
     calls: CallRouter,
     usage: Usage,
@@ -47,9 +48,9 @@ enum Piece {
 }
 
 impl ReplyBuilder {
-    pub(super) fn new(model: &ModelInfo, request: ModelRequest, target: Target) -> Self {
+    pub(super) fn new(model: Arc<ModelInfo>, request: ModelRequest, target: Arc<Target>) -> Self {
         Self {
-            model: model.clone(),
+            model,
             request,
             target,
             pieces: Vec::new(),
@@ -92,9 +93,11 @@ impl ReplyBuilder {
         if name == b"error" {
             return Err(self.refusal(data));
         }
-        let text = String::from_utf8_lossy(data);
         // Broken characters: text may show replacements, arguments may not be used.
-        let damaged = matches!(text, Cow::Owned(_));
+        let (text, damaged) = match std::str::from_utf8(data) {
+            Ok(text) => (Cow::Borrowed(text), false),
+            Err(_) => (String::from_utf8_lossy(data), true),
+        };
         match serde_json::from_str::<Chunk<'_>>(&text) {
             Ok(chunk) => self.chunk(chunk, data, damaged, events),
             Err(_) if has_error(&text) => Err(self.refusal(data)),

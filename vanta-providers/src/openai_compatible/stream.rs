@@ -106,7 +106,8 @@ impl Reading {
     }
 
     fn into_stream(self) -> ReplyStream {
-        futures_util::stream::unfold(self, |mut reading| async move {
+        // Boxed, because the state is moved with every event.
+        futures_util::stream::unfold(Box::new(self), |mut reading| async move {
             reading.next().await.map(|event| (event, reading))
         })
         .boxed()
