@@ -5,7 +5,7 @@
 /// ```
 /// use vanta_providers::openai_compatible::{Compat, IdFormat};
 ///
-/// let compat = Compat::new().with_tool_id_format(IdFormat::Alnum9).with_assistant_after_tool(true);
+/// let compat = Compat::new().with_tool_id_format(IdFormat::Alnum9).with_assistant_after_tool();
 /// assert_ne!(compat, Compat::default());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,25 +45,25 @@ impl Compat {
         self
     }
 
-    /// Says whether a temperature may be sent. Where it may not, a request's temperature is left out: this
-    /// setting is the caller's word that the model takes none.
+    /// Says that the model takes no temperature: one that a request asks for is left out. Without this setting an
+    /// endpoint that refuses it answers with an error.
     #[must_use]
-    pub const fn with_temperature_support(mut self, supported: bool) -> Self {
-        self.supports_temperature = supported;
+    pub const fn without_temperature(mut self) -> Self {
+        self.supports_temperature = false;
         self
     }
 
-    /// Says whether `parallel_tool_calls` may be sent. Where it may not, asking for it is an error.
+    /// Says that `parallel_tool_calls` may not be sent; a request that sets it is refused.
     #[must_use]
-    pub const fn with_parallel_flag_support(mut self, supported: bool) -> Self {
-        self.supports_parallel_flag = supported;
+    pub const fn without_parallel_flag(mut self) -> Self {
+        self.supports_parallel_flag = false;
         self
     }
 
-    /// Says whether `stream_options` may be sent, which asks for token counts.
+    /// Says that `stream_options` may not be sent, which asks for token counts at the end of a stream.
     #[must_use]
-    pub const fn with_stream_usage_support(mut self, supported: bool) -> Self {
-        self.supports_stream_usage = supported;
+    pub const fn without_stream_usage(mut self) -> Self {
+        self.supports_stream_usage = false;
         self
     }
 
@@ -81,10 +81,10 @@ impl Compat {
         self
     }
 
-    /// Says whether a user message may not follow tool results directly; a short assistant message goes between.
+    /// Says that a user message may not follow tool results directly; a short assistant message goes between.
     #[must_use]
-    pub const fn with_assistant_after_tool(mut self, needed: bool) -> Self {
-        self.assistant_after_tool = needed;
+    pub const fn with_assistant_after_tool(mut self) -> Self {
+        self.assistant_after_tool = true;
         self
     }
 

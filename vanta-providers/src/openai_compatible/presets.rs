@@ -72,7 +72,7 @@ const PRESETS: &[Preset] = &[
         "deepseek",
         "https://api.deepseek.com/v1",
         "DEEPSEEK_API_KEY",
-        PLAIN.with_replay_reasoning(ReplayReasoning::ReasoningContent).with_parallel_flag_support(false),
+        PLAIN.with_replay_reasoning(ReplayReasoning::ReasoningContent).without_parallel_flag(),
     ),
     hosted("fireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY", PLAIN),
     hosted(
@@ -87,10 +87,7 @@ const PRESETS: &[Preset] = &[
         "mistral",
         "https://api.mistral.ai/v1",
         "MISTRAL_API_KEY",
-        PLAIN
-            .with_tool_id_format(IdFormat::Alnum9)
-            .with_assistant_after_tool(true)
-            .with_stream_usage_support(false),
+        PLAIN.with_tool_id_format(IdFormat::Alnum9).with_assistant_after_tool().without_stream_usage(),
     ),
     local("ollama", "http://127.0.0.1:11434/v1"),
     hosted(

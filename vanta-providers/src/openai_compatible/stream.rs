@@ -22,13 +22,14 @@ pub(super) async fn read(mut answer: Answer, reply: ReplyBuilder) -> Result<Repl
         let what = format!("is compressed (`{}`), which was not asked for", answer.target().clean(coding));
         return Err(errors::malformed(answer.target(), &what));
     }
-    if answer.content_type().starts_with("text/html") {
-        return Err(errors::web_page(answer.target()));
-    }
     let start = first_bytes(&mut answer).await?;
     match start.iter().find(|byte| is_significant(**byte)) {
         Some(b'<') => Err(errors::web_page(answer.target())),
         Some(b'{' | b'[') => read_whole(answer, start, reply).await,
+        // Some gateways label streams as pages; what does not even begin like a field is one.
+        Some(byte) if answer.content_type().starts_with("text/html") && !b"dier:".contains(byte) => {
+            Err(errors::web_page(answer.target()))
+        }
         _ => {
             let mut reading = Reading::new(answer, reply);
             reading.feed(&start);

@@ -1,5 +1,6 @@
 //! Servers that are wrong, broken or hostile: each ends in a typed error, none in a hang, a leak or a tool call.
 
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -65,6 +66,20 @@ fn nobody_listens() {
 }
 
 #[test]
+fn a_server_that_speaks_no_tls() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let base = format!("https://{}/v1", listener.local_addr().unwrap());
+    let answering = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.write_all(b"HTTP/1.1 400 this is no TLS\r\n\r\n").unwrap();
+    });
+    let error = runtime().block_on(provider(&base).complete(ask(), &ModelContext::default())).unwrap_err();
+    answering.join().unwrap();
+    assert_eq!((error.class(), error.is_retryable()), (ErrorClass::Transport, true), "{error}");
+    assert_masked(&error);
+}
+
+#[test]
 fn web_pages_instead_of_an_api() {
     let page = b"<!doctype html><html><body>Welcome</body></html>".to_vec();
     let missing = failure(Script::new(404, "text/html", vec![page.clone()]));
@@ -74,6 +89,8 @@ fn web_pages_instead_of_an_api() {
         let error = failure(Script::new(200, kind, vec![page.clone()]));
         assert_eq!((error.class(), error.is_retryable()), (ErrorClass::MalformedResponse, false), "{kind}");
     }
+    let mislabelled = Script::new(200, "text/html", vec![event(json!({"content": "Hi"})), finish("stop")]);
+    assert_eq!(answer(vec![mislabelled]).unwrap().message().text(), "Hi");
     let mut elsewhere = Script::new(302, "text/plain", vec![b"moved".to_vec()]);
     elsewhere.headers.push(("location".into(), "http://127.0.0.1:1/".into()));
     assert_eq!(failure(elsewhere).class(), ErrorClass::NotFound);

@@ -307,7 +307,7 @@ fn read_compat(given: &Value) -> Compat {
         compat = compat.with_max_tokens_field(MaxTokensField::MaxCompletionTokens);
     }
     if given["supports_temperature"] == false {
-        compat = compat.with_temperature_support(false);
+        compat = compat.without_temperature();
     }
     if given["tool_id_format"] == "alnum9" {
         compat = compat.with_tool_id_format(IdFormat::Alnum9);
@@ -317,7 +317,7 @@ fn read_compat(given: &Value) -> Compat {
         Some("reasoning_details") => compat = compat.with_replay_reasoning(ReplayReasoning::ReasoningDetails),
         _ => {}
     }
-    compat.with_assistant_after_tool(given["assistant_after_tool"] == true)
+    if given["assistant_after_tool"] == true { compat.with_assistant_after_tool() } else { compat }
 }
 
 fn message(given: &Value) -> Message {

@@ -1,5 +1,6 @@
 //! Runs the fixtures: recorded exchanges, the requests they call for and the replies they must give.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use vanta_core::LlmProvider;
@@ -18,7 +19,8 @@ fn fixtures() {
     let (run, skipped): (Vec<_>, Vec<_>) = fixture::all().into_iter().partition(Fixture::is_supported);
     let mut failed = Vec::new();
     for fixture in &run {
-        let wrong = runtime.block_on(check(fixture, &server, &client));
+        let checking = AssertUnwindSafe(|| runtime.block_on(check(fixture, &server, &client)));
+        let wrong = catch_unwind(checking).unwrap_or_else(|_| vec!["the check panicked".into()]);
         if !wrong.is_empty() {
             println!("FAILED {}\n  {}", fixture.name(), wrong.join("\n  "));
             failed.push(fixture.name());
