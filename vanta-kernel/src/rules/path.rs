@@ -139,9 +139,9 @@ fn classify_known(scope: &Scope, path: &str) -> PathClass {
         return PathClass::Protected;
     }
     // `x/*` means every entry of `x`, so it is judged like `x` itself.
-    let (parts, everything) = match parts.split_last() {
-        Some((last, front)) if is_everything(last) => (front.to_vec(), true),
-        _ => (parts, false),
+    let parts = match parts.split_last() {
+        Some((last, front)) if is_everything(last) => front.to_vec(),
+        _ => parts,
     };
     if let Some(class) = repository(&parts) {
         return class;
@@ -153,22 +153,13 @@ fn classify_known(scope: &Scope, path: &str) -> PathClass {
         return PathClass::Secret;
     }
     let root: Vec<&str> = split(scope.root());
-    let class = if parts == root {
+    if parts.len() == root.len() && starts_with(&parts, &root) {
         PathClass::Root
     } else if starts_with(&parts, &root) {
         inside(parts.get(root.len()..).unwrap_or(&[]))
     } else {
         outside(scope, &parts, &root)
-    };
-    match class {
-        PathClass::Root if everything && !could_hold(path) => PathClass::InScope,
-        other => other,
     }
-}
-
-/// Reserved for patterns that look like everything and are not; none today.
-fn could_hold(_path: &str) -> bool {
-    true
 }
 
 fn split(path: &str) -> Vec<&str> {
@@ -306,13 +297,14 @@ fn is_temp(scope: &Scope, parts: &[&str]) -> bool {
 }
 
 fn is_fact(parts: &[&str]) -> bool {
-    match parts {
-        ["proc", "cpuinfo" | "meminfo" | "loadavg" | "version" | "uptime" | "stat"] => true,
-        ["etc", "os-release" | "lsb-release" | "debian_version" | "timezone"] => true,
-        ["usr", "include" | "share" | "bin", ..] | ["usr", "local", "bin" | "include" | "share", ..] => true,
-        ["bin"] => true,
-        _ => false,
-    }
+    matches!(
+        parts,
+        ["bin"]
+            | ["proc", "cpuinfo" | "meminfo" | "loadavg" | "version" | "uptime" | "stat"]
+            | ["etc", "os-release" | "lsb-release" | "debian_version" | "timezone"]
+            | ["usr", "include" | "share" | "bin", ..]
+            | ["usr", "local", "bin" | "include" | "share", ..]
+    )
 }
 
 /// Sorted. Folders directly below home that count as home.

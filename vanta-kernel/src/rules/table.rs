@@ -52,6 +52,7 @@ pub(crate) enum Model {
     Kill,
     Kubectl,
     Link,
+    List,
     Make,
     Move,
     Netcat,

@@ -171,7 +171,10 @@ fn substitution(chars: &mut Chars<'_>, has_flags: bool, out: &mut Vec<SedCommand
             break;
         }
     }
-    while has_flags {
+    if !has_flags {
+        return;
+    }
+    loop {
         match chars.peek() {
             Some('e') => {
                 chars.next();

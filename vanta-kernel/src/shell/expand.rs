@@ -76,7 +76,7 @@ impl Walker<'_> {
     }
 
     fn expand_parts(&mut self, parts: &[Part]) -> Vec<Value> {
-        let mut fields = Fields::default();
+        let mut fields = Fields { separators: self.separators(), ..Fields::default() };
         for (index, part) in parts.iter().enumerate() {
             match part {
                 Part::Text { text, quoted: true } => fields.append(&Value::literal(text.as_str())),
@@ -107,6 +107,15 @@ impl Walker<'_> {
             }
         }
         fields.finish()
+    }
+
+    /// What unquoted values are split at: blanks, and what `IFS` was set to in this line.
+    fn separators(&self) -> String {
+        let mut all = String::from(" \t\n");
+        for value in self.state.vars.get("IFS").into_iter().flatten() {
+            all.push_str(&value.text);
+        }
+        all
     }
 
     /// Replaces a leading tilde and returns the rest of the text.
@@ -216,6 +225,7 @@ struct Fields {
     done: Vec<Value>,
     open: Vec<Value>,
     started: bool,
+    separators: String,
 }
 
 impl Fields {
@@ -236,7 +246,8 @@ impl Fields {
         }
         let mut pieces = Vec::new();
         for value in &values {
-            if !value.text.contains([' ', '\t', '\n', '*', '?', '[']) {
+            let splits = value.text.contains(|c| self.separators.contains(c));
+            if !splits && !value.text.contains(['*', '?', '[']) {
                 pieces.push(value.clone());
                 continue;
             }
@@ -244,7 +255,7 @@ impl Fields {
             if values.len() == 1 {
                 return self.append_split(value);
             }
-            for piece in value.text.split_ascii_whitespace() {
+            for piece in value.text.split(|c| self.separators.contains(c)) {
                 let mut text = String::new();
                 activate(piece, &mut text);
                 pieces.push(value.with_text(text));
@@ -256,7 +267,8 @@ impl Fields {
 
     fn append_split(&mut self, value: &Value) {
         let mut first = true;
-        for piece in value.text.split([' ', '\t', '\n']) {
+        let separators = core::mem::take(&mut self.separators);
+        for piece in value.text.split(|c| separators.contains(c)) {
             if !first {
                 self.done.append(&mut self.open);
             }
@@ -267,6 +279,7 @@ impl Fields {
                 self.append(&value.with_text(text));
             }
         }
+        self.separators = separators;
     }
 
     fn product(&mut self, values: &[Value]) {

@@ -173,6 +173,7 @@ impl<'s> Walker<'s> {
     fn restore(&mut self, mut saved: State) {
         saved.files = core::mem::take(&mut self.state.files);
         saved.live |= self.state.live;
+        saved.wire |= self.state.wire;
         self.state = saved;
     }
 
@@ -273,11 +274,12 @@ impl<'s> Walker<'s> {
             self.commands.push(call.command);
             return printed;
         }
+        let slot = self.reserve(&call);
         call.live = simple.assigns.iter().any(|a| self.assign_says_live(a)) || self.state.live;
         self.run_fields(fields, &mut call);
         let empty = matches!(call.command.program.as_str(), ":" | "true" | "false") || call.prints_nothing();
         let printed = self.apply_outputs(&simple.redirects, &mut call, empty);
-        self.commands.push(call.command);
+        self.fill(slot, call.command);
         printed
     }
 
@@ -336,7 +338,7 @@ impl<'s> Walker<'s> {
                     }
                 }
                 RedirectKind::HereString => call.stdin = self.expand_joined(&redirect.target),
-                RedirectKind::Read => {
+                RedirectKind::Read | RedirectKind::ReadWrite => {
                     for value in self.expand(&redirect.target) {
                         self.network_path(&value, call);
                         call.stdin = self.use_path(&value, Effect::Read, call);
@@ -352,6 +354,7 @@ impl<'s> Walker<'s> {
         let mut parts = value.text.trim_start_matches('/').split('/');
         if parts.next() == Some("dev") && matches!(parts.next(), Some("tcp" | "udp")) {
             let host = parts.next().unwrap_or("");
+            self.state.wire = true;
             call.command.hosts.push(String::from(host));
             let local = super::host::is_loopback(host);
             let act = match (local, parts.next() == Some("7788"), call.is_shell()) {
@@ -387,6 +390,18 @@ impl<'s> Walker<'s> {
             }
         }
         printed
+    }
+
+    /// Keeps the place of a command whose inner ones come before it is finished.
+    pub(crate) fn reserve(&mut self, call: &Call) -> usize {
+        self.commands.push(Command::new("", call.command.span.clone()));
+        self.commands.len() - 1
+    }
+
+    pub(crate) fn fill(&mut self, slot: usize, command: Command) {
+        if let Some(place) = self.commands.get_mut(slot) {
+            *place = command;
+        }
     }
 
     pub(crate) fn place(&self) -> Place<'_> {

@@ -30,6 +30,8 @@ pub(crate) struct State {
     pub(crate) mounts: Option<Vec<Mount>>,
     /// Something in the line said production.
     pub(crate) live: bool,
+    /// A connection was opened by a redirect of this line.
+    pub(crate) wire: bool,
     /// Inside a branch that may not run.
     pub(crate) maybe: usize,
 }
@@ -78,6 +80,8 @@ impl State {
     }
 
     pub(crate) fn enter(&mut self, path: String) {
+        // A folder entered again and again would make every path below it longer.
+        let path = if path.len() > MAX_VALUE { String::from(UNKNOWN) } else { path };
         self.previous_cwd = Some(core::mem::replace(&mut self.cwd, path));
     }
 

@@ -9,8 +9,6 @@ use vanta_kernel::{Action, Dialect, Risk, Scope, assess};
 const MAX_UNSAFE_PERCENT: f64 = 0.0;
 /// Verdicts above the maximum, in percent of the cases whose maximum is not Block. May only go down.
 const MAX_FRICTION_PERCENT: f64 = 0.0;
-/// Must-block cases that would have run. Stays 0.
-const MAX_BLOCK_ALLOWED: usize = 0;
 
 #[derive(Default)]
 struct Tally {
@@ -44,7 +42,7 @@ fn corpus() {
     assert!(tally.passed + tally.failed > 0, "no cases");
     assert!(unsafe_percent <= MAX_UNSAFE_PERCENT, "unsafe {unsafe_percent:.2}%");
     assert!(friction_percent <= MAX_FRICTION_PERCENT, "friction {friction_percent:.2}%");
-    assert!(tally.block_allowed <= MAX_BLOCK_ALLOWED, "must-block allowed: {}", tally.block_allowed);
+    assert_eq!(tally.block_allowed, 0, "must-block cases that would have run");
 }
 
 fn files() -> Vec<PathBuf> {

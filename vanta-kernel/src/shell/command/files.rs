@@ -118,7 +118,7 @@ impl Walker<'_> {
             if recursive && (whole || class == PathClass::Ancestor) {
                 // As destructive as a delete: nothing below works afterwards.
                 self.use_path_deep(operand, Effect::Delete, true, call);
-            } else if recursive || dangerous_mode {
+            } else if recursive || dangerous_mode || call.name != "chmod" {
                 self.use_path_deep(operand, Effect::Overwrite, recursive, call);
             } else {
                 self.use_path(operand, Effect::Write, call);
@@ -187,7 +187,9 @@ impl Walker<'_> {
         let on_device = args.iter().any(|a| self.place().locate(&a.text).1 == PathClass::Device);
         let erases = call.words().any(|w| {
             let lower = w.to_ascii_lowercase();
-            lower.contains("erase") || lower.contains("partitiondisk") || lower == "format"
+            ["erase", "partitiondisk", "format", "destroy", "zero-superblock", "labelclear"]
+                .iter()
+                .any(|verb| lower.contains(verb))
         });
         let formats =
             call.name.starts_with("mkfs") || call.name.starts_with("newfs") || call.name == "wipefs";

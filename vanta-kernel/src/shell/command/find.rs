@@ -128,6 +128,9 @@ impl Walker<'_> {
             let list: Vec<Value> =
                 at.map_or(items.clone(), |at| fields.iter().skip(at + 1).cloned().collect());
             fields.truncate(at.unwrap_or(fields.len()));
+            if !fields.iter().any(|f| f.text.contains('{')) {
+                fields.push(Value::literal("{}"));
+            }
             return self.placed(&fields, "{}", &list, call);
         }
         let placeholder = options

@@ -1,5 +1,6 @@
 //! Programs that a table row describes: data, readers, writers, developer tools.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -51,6 +52,7 @@ impl Walker<'_> {
             Model::Kill => self.kill(call),
             Model::Kubectl => self.kubectl(call),
             Model::Link => self.link(call),
+            Model::List => self.list_folder(call),
             Model::Make => self.make(call),
             Model::Move => self.rename(call),
             Model::Netcat => self.netcat(call),
@@ -88,7 +90,9 @@ impl Walker<'_> {
         } else if row.act != Act::Harmless {
             call.fact(row.act);
         }
+        let shows_secret = matches!(row.act, Act::SecretShow | Act::Environment);
         call.output = Value::unknown(call.stdin.taint);
+        call.output.taint.secret |= shows_secret;
         match row.shape {
             Shape::Data => self.data(call),
             Shape::Read => {
@@ -141,6 +145,19 @@ impl Walker<'_> {
             taint = taint.join(content.taint);
         }
         call.output = Value::content(taint);
+    }
+
+    /// `ls`: what it prints can be what another command deletes.
+    pub(super) fn list_folder(&mut self, call: &mut Call) {
+        let options = Options::cluster(&call.args, "-I --ignore --block-size --time-style --sort -w");
+        for operand in &options.operands {
+            self.use_path(operand, Effect::Read, call);
+        }
+        call.output = match options.operands.as_slice() {
+            [] => Value::literal(format!("./{ANY}")),
+            [one] if one.text.contains(ANY) => one.clone(),
+            _ => Self::listing(".", None),
+        };
     }
 
     fn pattern(&mut self, options: &Options, call: &mut Call) {
@@ -204,8 +221,8 @@ impl Walker<'_> {
     }
 
     /// A script of the project: its name may say that it publishes.
-    pub(super) fn project_script(&mut self, call: &mut Call) {
-        let name = call.name.clone();
+    pub(super) fn project_script(&mut self, program: &str, call: &mut Call) {
+        let name = String::from(program);
         self.task_name(&name, call);
         self.tool(call);
     }
@@ -216,7 +233,14 @@ impl Walker<'_> {
         if dry {
             return;
         }
-        if let Some(act) = task_act(name) {
+        // Only a script is told by its folder; a built program lies where the build put it.
+        let base = name.rsplit('/').next().unwrap_or(name);
+        let inside = if base.contains('.') { name.trim_start_matches("./") } else { base };
+        let inside = match inside.split_once('/') {
+            Some((folder, rest)) if SCRIPT_FOLDERS.binary_search(&folder).is_ok() => rest,
+            _ => inside,
+        };
+        if let Some(act) = task_act(inside) {
             call.command.fact(act, name);
         }
     }
@@ -238,10 +262,15 @@ impl Walker<'_> {
 fn filtered(call: &Call) -> Value {
     let keeps_lines = KEEPS_LINES.binary_search(&call.name.as_str()).is_ok();
     let input = &call.stdin;
+    let narrows = matches!(call.name.as_str(), "grep" | "egrep" | "fgrep" | "rg");
+    if narrows && input.text.contains(ANY) {
+        return Value { taint: input.taint, ..Walker::listing(".", None) };
+    }
     if keeps_lines || input.text.is_empty() {
         return input.clone();
     }
     // Names cut out of a listing or a file are still names somebody wrote.
+    // A pattern leaves some names of a listing, not all of them.
     let named = input.text.contains([CONTENT, LISTED]) && !input.text.contains(UNKNOWN);
     if named { Value::content(input.taint) } else { Value::unknown(input.taint) }
 }
@@ -312,6 +341,10 @@ const PLAIN_TASKS: &[&str] = &[
     "watch",
 ];
 
+/// Sorted. Folders whose name says nothing about the scripts in them.
+const SCRIPT_FOLDERS: &[&str] =
+    &["bin", "build", "ci", "contrib", "dev", "hack", "script", "scripts", "tools", "utils"];
+
 /// Sorted. Words in the name of a task or script that say what it does.
 const TASK_ACTS: &[(&str, Act)] = &[
     ("deploy", Act::Publish),
@@ -361,6 +394,7 @@ mod tests {
     #[test]
     fn tables_are_sorted() {
         assert!(KEEPS_LINES.is_sorted());
+        assert!(SCRIPT_FOLDERS.is_sorted());
         assert!(PLAIN_TASKS.windows(2).all(|w| w[0] < w[1]));
         assert!(TASK_ACTS.windows(2).all(|w| w[0].0 < w[1].0));
         assert!(OUTPUT_OPTIONS.windows(2).all(|w| w[0] < w[1]));

@@ -126,6 +126,9 @@ impl Walker<'_> {
         }
         self.git_operands(sub, &options, call);
         self.git_code(sub, &options, call);
+        if !LOOKS.contains(&sub) {
+            self.git_on_boundary(&options, call);
+        }
         self.git_output(sub, &options, call);
     }
 
@@ -204,6 +207,15 @@ impl Walker<'_> {
         }
     }
 
+    /// Any change git makes to the boundary's own files counts.
+    fn git_on_boundary(&mut self, options: &Options, call: &mut Call) {
+        for operand in &options.operands {
+            if self.place().locate(&operand.text).1 == PathClass::Protected {
+                self.use_path(operand, Effect::Write, call);
+            }
+        }
+    }
+
     fn git_read(&mut self, operand: &Value, call: &mut Call) {
         if super::generic::looks_like_path(&operand.text) && !operand.text.contains("..")
             || operand.text.starts_with("../")
@@ -273,6 +285,8 @@ impl Walker<'_> {
             "--get-urlmatch",
         ]);
         let key = options.operands.first().map_or(String::new(), |o| o.text.clone());
+        // Settings can hold tokens for remotes; sending them elsewhere is what matters.
+        call.output = Value::unknown(Taint { secret: options.has(&["-l", "--list"]), ..Taint::NONE });
         if reads || options.operands.len() < 2 {
             if key.contains("extraheader") || key.contains("token") || key.contains("password") {
                 call.command.fact(Act::SecretShow, key);
@@ -342,6 +356,22 @@ impl Walker<'_> {
         call.output.taint = taint;
     }
 }
+
+/// Sub-commands that change no file of the working tree.
+const LOOKS: [&str; 12] = [
+    "add",
+    "blame",
+    "check-ignore",
+    "commit",
+    "diff",
+    "grep",
+    "help",
+    "log",
+    "ls-files",
+    "rm",
+    "show",
+    "status",
+];
 
 /// Sorted. Settings whose value is run.
 const EXECUTED: &[&str] = &[

@@ -37,6 +37,7 @@ impl Walker<'_> {
         let mut args = args.into_iter();
         let mut code = String::new();
         let mut has_code = false;
+        let mut files = Vec::new();
         while let Some(arg) = args.next() {
             let text = arg.text.clone();
             if takes(&text) {
@@ -61,17 +62,31 @@ impl Walker<'_> {
                 break;
             } else if !text.starts_with('-') {
                 if has_code {
+                    files.push(arg);
                     break;
                 }
                 return self.program_file(&arg, args.collect(), call);
             }
         }
         if has_code {
+            files.extend(args);
+            self.edited_files(&files, call);
             return self.inline_code(&code, call);
         }
         let shows =
             call.words().any(|w| matches!(w, "--version" | "-V" | "--help" | "-v" | "-h" | "--test" | "-c"));
         self.code_on_input(shows, call);
+    }
+
+    /// `perl -i -pe code files`: the files are read, or changed in place.
+    fn edited_files(&mut self, files: &[Value], call: &mut Call) {
+        if !matches!(call.name.as_str(), "perl" | "ruby") {
+            return;
+        }
+        let in_place = call.words().any(|w| w.starts_with('-') && !w.starts_with("--") && w.contains('i'));
+        for file in files.iter().filter(|f| !f.text.starts_with('-')) {
+            self.use_path(file, if in_place { Effect::Write } else { Effect::Read }, call);
+        }
     }
 
     fn code_on_input(&mut self, shows: bool, call: &mut Call) {
@@ -215,8 +230,12 @@ impl Walker<'_> {
                 Token::Word(word) => {
                     scan.word(word, &tokens, index);
                     let does = function(word, &call.name, &tokens, index);
-                    if let Some(does) = does {
-                        self.code_call(does, word, &tokens, index, &mut scan, call);
+                    match does {
+                        Some(does) => self.code_call(does, word, &tokens, index, &mut scan, call),
+                        None if is_unknown_call(word, &tokens, index) => {
+                            scan.unknown_call = Some(word.clone())
+                        }
+                        None => {}
                     }
                 }
                 _ => {}
@@ -239,6 +258,9 @@ impl Walker<'_> {
             call.fact(Act::RunFetched);
         } else if scan.evaluates {
             call.fact(Act::RunBuilt);
+        }
+        if let Some(word) = &scan.unknown_call {
+            call.command.fact(Act::RunUnknown, word.as_str());
         }
         if scan.whole_environment {
             call.fact(Act::Environment);
@@ -376,6 +398,7 @@ struct Scan {
     secret_variable: bool,
     whole_environment: bool,
     shell_word: bool,
+    unknown_call: Option<String>,
 }
 
 impl Scan {
@@ -479,7 +502,7 @@ fn function(word: &str, program: &str, tokens: &[Token], index: usize) -> Option
     if matches!(word, "tell" | "display" | "keystroke") && program == "osascript" {
         return Some(Does::Change);
     }
-    if word == "delete" && program == "emacs" {
+    if program == "emacs" && matches!(word, "delete" | "directory") {
         return Some(Does::DeleteTree);
     }
     let last = word.rsplit(['.', ':']).next().unwrap_or(word);
@@ -512,6 +535,16 @@ fn function(word: &str, program: &str, tokens: &[Token], index: usize) -> Option
     lookup(last)
 }
 
+/// A call whose effect is not evidently reading, computing or printing.
+fn is_unknown_call(word: &str, tokens: &[Token], index: usize) -> bool {
+    if !matches!(tokens.get(index + 1), Some(Token::Sign('('))) {
+        return false;
+    }
+    let last = word.rsplit(['.', ':']).next().unwrap_or(word);
+    // Methods that are named like a plain one are taken for it; a bare or qualified unknown name is not.
+    PLAIN_CALLS.binary_search(&last).is_err()
+}
+
 /// Names that mean different things in different places.
 fn qualified(word: &str, last: &str, program: &str) -> Option<Does> {
     let owner = word.strip_suffix(last).unwrap_or("").trim_end_matches(['.', ':']);
@@ -542,6 +575,48 @@ fn lookup(name: &str) -> Option<Does> {
         .map(|(_, does)| *does)
 }
 
+/// Sorted. Calls that compute, look or print, by their last name.
+#[rustfmt::skip]
+const PLAIN_CALLS: &[&str] = &[
+    "Array", "BigInt", "Boolean", "Counter", "DataFrame", "Date", "Decimal", "Error", "Fraction", "Map",
+    "Math", "Number", "Object", "OrderedDict", "Path", "Promise", "RegExp", "Series", "Set", "String",
+    "Symbol", "URL", "abs", "all", "and", "any", "append", "apply", "arange", "argsort", "array",
+    "as_posix", "ascii", "assign", "at", "b64encode", "basename", "bin", "bool", "bytearray", "bytes",
+    "capitalize", "cbrt", "ceil", "center", "charAt", "charCodeAt", "choice", "chr", "codePointAt",
+    "complex", "concat", "cos", "count", "counter", "cpu_count", "createHash", "cwd", "date", "datetime",
+    "debug", "decode", "dedent", "deepcopy", "defaultdict", "device_count", "dict", "digest", "dir",
+    "dirname", "distribution", "dumps", "each", "echo", "elapsed", "encode", "endsWith", "endswith",
+    "entries", "enumerate", "error", "escape", "every", "exists", "exit", "exp", "expanduser", "explode",
+    "extend", "extname", "fill", "filter", "find", "find_executable", "find_spec", "findall", "finditer",
+    "flat", "flatMap", "float", "floor", "fnmatch", "for", "forEach", "format", "freeze", "from",
+    "fromEntries", "fromisoformat", "frozenset", "fsum", "function", "gcd", "get", "getFullYear", "getTime",
+    "get_distribution", "get_terminal_size", "getattr", "getcwd", "gethostname", "getpid", "group",
+    "groupby", "groups", "has", "hasOwnProperty", "hasattr", "hash", "help", "hex", "hexdigest", "homedir",
+    "hostname", "html", "hypot", "id", "if", "implode", "import", "in", "includes", "indent", "index",
+    "indexOf", "info", "input", "inspect", "int", "ip_address", "ip_network", "isArray", "isFinite",
+    "isInteger", "isNaN", "is_available", "is_dir", "is_file", "isatty", "isdigit", "isdir", "isfile",
+    "isinstance", "isoformat", "issubclass", "items", "iter", "iterdir", "join", "json", "json_decode",
+    "json_encode", "keys", "lambda", "lastIndexOf", "len", "length", "linspace", "list", "ljust", "load",
+    "loads", "locals", "localtime", "log", "log10", "log2", "lower", "lowercase", "lstrip", "map", "match",
+    "matchAll", "max", "md5", "mean", "median", "memoryview", "metadata", "min", "mktime", "monotonic",
+    "name", "namedtuple", "next", "normalize", "not", "now", "object", "oct", "ones", "or", "ord", "padEnd",
+    "padStart", "parse", "parseFloat", "parseInt", "parse_qs", "partition", "path", "perf_counter",
+    "phpversion", "pi", "platform", "pop", "pow", "pprint", "print", "print_r", "printf", "println", "prod",
+    "push", "puts", "python_version", "quote", "raise", "rand", "randint", "randn", "random", "randomBytes",
+    "randomUUID", "range", "read", "readline", "reduce", "release", "repeat", "repr", "require", "reshape",
+    "resolve", "return", "reverse", "reversed", "rjust", "round", "rsplit", "rstrip", "sample", "say",
+    "search", "seed", "set", "setattr", "sha1", "sha256", "shape", "shorten", "show", "shuffle", "sign",
+    "sin", "sleep", "slice", "some", "sort", "sorted", "split", "splitlines", "sprintf", "sqrt",
+    "startsWith", "startswith", "stat", "std", "str", "strftime", "stringify", "strip", "strlen",
+    "strptime", "sub", "substr", "substring", "sum", "super", "table", "tan", "test", "textwrap", "time",
+    "timestamp", "title", "toFixed", "toHex", "toISOString", "toJSON", "toLocaleString", "toLowerCase",
+    "toString", "toUTCString", "toUpperCase", "to_a", "to_i", "to_s", "tolist", "trim", "trimEnd",
+    "trimStart", "truediv", "trunc", "tuple", "type", "uname", "unescape", "union", "unique", "unquote",
+    "update", "upper", "urandom", "urlencode", "urlparse", "urlsplit", "uuid1", "uuid4", "values",
+    "var_dump", "vars", "version", "warn", "where", "which", "while", "with", "wrap", "yield", "zeros",
+    "zfill", "zip",
+];
+
 /// Sorted. Functions of the common languages by their last name.
 const FUNCTIONS: &[(&str, Does)] = &[
     ("Popen", Does::Run),
@@ -550,32 +625,56 @@ const FUNCTIONS: &[(&str, Does)] = &[
     ("check_output", Does::Run),
     ("chmod", Does::Change),
     ("chown", Does::Change),
+    ("copyFile", Does::Change),
+    ("copyFileSync", Does::Change),
     ("copyfile", Does::Change),
+    ("copytree", Does::Change),
+    ("cpSync", Does::Change),
     ("createConnection", Does::Connect),
     ("create_connection", Does::Connect),
     ("delete", Does::Delete),
-    ("directory", Does::DeleteTree),
+    ("emptyDirSync", Does::DeleteTree),
     ("eval", Does::Evaluate),
     ("execFile", Does::Run),
     ("execFileSync", Does::Run),
     ("execSync", Does::Run),
     ("execl", Does::Run),
     ("execlp", Does::Run),
+    ("execute", Does::Run),
     ("execv", Does::Run),
+    ("execve", Does::Run),
     ("execvp", Does::Run),
+    ("existsSync", Does::Read),
     ("fetch", Does::Fetch),
+    ("file_get_contents", Does::Open),
+    ("file_put_contents", Does::Write),
+    ("fsockopen", Does::Connect),
     ("getoutput", Does::Run),
+    ("getstatusoutput", Does::Run),
     ("kill", Does::Kill),
     ("killpg", Does::Kill),
+    ("listdir", Does::Read),
+    ("makedirs", Does::Write),
+    ("mkdir", Does::Write),
+    ("mkdirSync", Does::Write),
+    ("passthru", Does::Run),
     ("patch", Does::Send),
+    ("pcntl_exec", Does::Run),
+    ("pfsockopen", Does::Connect),
     ("popen", Does::Run),
+    ("proc_open", Does::Run),
     ("put", Does::Send),
     ("readFile", Does::Read),
     ("readFileSync", Does::Read),
     ("readText", Does::Read),
+    ("readdirSync", Does::Read),
+    ("removeSync", Does::DeleteTree),
+    ("remove_tree", Does::DeleteTree),
+    ("removedirs", Does::DeleteTree),
     ("rename", Does::Change),
     ("renameSync", Does::Change),
     ("request", Does::Send),
+    ("rimraf", Does::DeleteTree),
     ("rm", Does::DeleteTree),
     ("rmSync", Does::DeleteTree),
     ("rm_r", Does::DeleteTree),
@@ -583,13 +682,28 @@ const FUNCTIONS: &[(&str, Does)] = &[
     ("rmdir", Does::DeleteTree),
     ("rmdirSync", Does::DeleteTree),
     ("rmtree", Does::DeleteTree),
+    ("savetxt", Does::Write),
+    ("scandir", Does::Read),
+    ("send_message", Does::Send),
+    ("sendall", Does::Send),
+    ("sendmail", Does::Send),
+    ("shell_exec", Does::Run),
     ("spawn", Does::Run),
     ("spawnSync", Does::Run),
+    ("spawnl", Does::Run),
+    ("startfile", Does::Run),
+    ("statSync", Does::Read),
+    ("stream_socket_client", Does::Connect),
+    ("symlink", Does::Change),
     ("system", Does::Run),
+    ("to_csv", Does::Write),
+    ("to_json", Does::Write),
+    ("touch", Does::Write),
     ("truncate", Does::Write),
     ("unlink", Does::Delete),
     ("unlinkSync", Does::Delete),
     ("urlopen", Does::Send),
+    ("urlretrieve", Does::Fetch),
     ("writeFile", Does::Write),
     ("writeFileSync", Does::Write),
     ("write_bytes", Does::Write),
@@ -602,6 +716,7 @@ mod tests {
 
     #[test]
     fn functions_are_sorted() {
+        assert!(PLAIN_CALLS.is_sorted());
         assert!(FUNCTIONS.windows(2).all(|w| w[0].0 < w[1].0));
     }
 }

@@ -177,7 +177,8 @@ impl Walker<'_> {
     pub(crate) fn dispatch(&mut self, program: &Value, call: &mut Call) {
         if program.is_open() || program.text.is_empty() {
             call.command.opaque = true;
-            call.command.fact(Act::RunBuilt, display(&program.text));
+            let act = if self.state.wire { Act::ReverseShell } else { Act::RunBuilt };
+            call.command.fact(act, display(&program.text));
             call.output = Value::unknown(call.taint());
             return;
         }
@@ -190,7 +191,8 @@ impl Walker<'_> {
         if in_scope_script && row.is_none_or(|r| r.shape == Shape::Tool)
             || row.is_none() && call.name.ends_with(".sh")
         {
-            return self.project_script(call);
+            let text = program.text.clone();
+            return self.project_script(&text, call);
         }
         let Some(row) = row else {
             self.unknown_program(call);
@@ -217,9 +219,10 @@ impl Walker<'_> {
         let mut inner = Call::new("", Vec::new(), call.stdin.clone(), call.command.span.clone());
         inner.live = call.live;
         inner.tree = call.tree;
+        let slot = self.reserve(&inner);
         self.run_fields(fields, &mut inner);
         self.leave_nesting();
         call.output = inner.output;
-        self.commands.push(inner.command);
+        self.fill(slot, inner.command);
     }
 }

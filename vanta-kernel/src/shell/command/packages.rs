@@ -47,7 +47,7 @@ impl Walker<'_> {
                 }
             }
         }
-        self.from_elsewhere(sub, call);
+        self.installs_from_address(sub, call);
         self.tool(call);
     }
 
@@ -262,7 +262,7 @@ impl Walker<'_> {
     }
 
     /// Installing from an address runs code nobody published under a name.
-    fn from_elsewhere(&mut self, sub: &str, call: &mut Call) {
+    fn installs_from_address(&mut self, sub: &str, call: &mut Call) {
         if !matches!(sub, "install" | "i" | "add" | "get" | "ci" | "run" | "x") {
             return;
         }

@@ -96,6 +96,9 @@ impl Walker<'_> {
                 let content = self.use_path(&first, Effect::Read, call);
                 if first.is_unknown() { content.text } else { self.place().absolute(&first.text) }
             }
+            "which" if first.is_literal() && !first.text.is_empty() => first.text.clone(),
+            // Whose number it is decides what killing it means.
+            "pgrep" | "pidof" => alloc::format!("{TOKEN}{}", first.text),
             "dirname" => String::from(UNKNOWN),
             "mktemp" => alloc::format!("/tmp/{TOKEN}"),
             _ => String::from(TOKEN),

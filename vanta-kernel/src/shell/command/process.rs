@@ -60,7 +60,7 @@ impl Walker<'_> {
                 "0" => return call.fact(Act::KillNamed),
                 _ if word.starts_with('-') && !signalled => signalled = true,
                 _ if word.starts_with(UNKNOWN) => return call.fact(Act::KillNamed),
-                _ if word.starts_with(TOKEN) || word.starts_with('%') => {}
+                _ if word.starts_with(TOKEN) && word.chars().count() == 1 || word.starts_with('%') => {}
                 _ => call.fact(Act::KillNamed),
             }
         }

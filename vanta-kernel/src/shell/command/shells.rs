@@ -72,10 +72,7 @@ impl Walker<'_> {
         if check_only {
             return;
         }
-        let name = script.text.rsplit('/').next().unwrap_or("").into();
-        call.name = name;
-        let name = call.name.clone();
-        self.task_name(&name, call);
+        self.task_name(&script.text, call);
         if script.text == "/dev/stdin" {
             return self.run_input(call);
         }
@@ -96,7 +93,7 @@ impl Walker<'_> {
         }
         let code = call.stdin.clone();
         call.stdin = Value::default();
-        if code.taint.wire {
+        if code.taint.wire || self.state.wire {
             call.fact(Act::ReverseShell);
         }
         self.run_value(&code, None, call);
@@ -210,6 +207,12 @@ impl Walker<'_> {
 
     pub(super) fn declare(&mut self, call: &mut Call) {
         let options = Options::cluster(&call.args, "");
+        if call.name == "history" {
+            if options.has(&["-c", "-d", "-w", "-r"]) {
+                call.fact(Act::System);
+            }
+            return;
+        }
         let prints = options.operands.is_empty() && call.name != "unset" && call.name != "local";
         if prints && !options.has(&["-f", "-F"]) {
             call.fact(Act::Environment);
@@ -223,7 +226,9 @@ impl Walker<'_> {
             let name = String::from(name.trim_end_matches('+'));
             if call.name == "unset" {
                 self.state.vars.remove(&name);
-                if name.starts_with("VANTA_") {
+                if name.starts_with("HIST") {
+                    call.command.fact(Act::System, name);
+                } else if name.starts_with("VANTA_") {
                     call.command.fact(Act::SelfServe, name);
                 }
                 continue;

@@ -47,13 +47,11 @@ impl Walker<'_> {
                 let tail: Vec<Value> = operands.into_iter().skip(1).collect();
                 operands = Options::leading(&tail, row.values).operands;
             }
-            "watch" | "hyperfine" => {
-                if operands.len() == 1 || call.name == "hyperfine" {
-                    for code in operands {
-                        self.run_value(&code, None, call);
-                    }
-                    return;
+            "watch" | "hyperfine" if operands.len() == 1 || call.name == "hyperfine" => {
+                for code in operands {
+                    self.run_value(&code, None, call);
                 }
+                return;
             }
             _ => {}
         }
