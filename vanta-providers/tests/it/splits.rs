@@ -8,6 +8,7 @@ use crate::replay::{End, ReplayServer, Script};
 use crate::runner::{runtime, summary};
 
 const SPLITS: usize = 50;
+const DAMAGES: usize = 20;
 
 #[test]
 fn any_split_of_a_fixture_gives_the_same_reply() {
@@ -27,6 +28,42 @@ fn any_split_of_a_fixture_gives_the_same_reply() {
             let found = runtime.block_on(outcome(fixture, &server, &client, chunks.clone(), script));
             assert_eq!(summary(&found), summary(&whole), "{} split as {chunks:?}", fixture.name());
         }
+    }
+}
+
+/// Damaged bytes may give any reply or error, but give one, and only calls whose arguments parse are usable.
+#[test]
+fn damaged_streams_end_in_a_reply_or_an_error() {
+    let runtime = runtime();
+    let server = ReplayServer::start();
+    let client = HttpClient::new();
+    let mut random = Random(0xdead);
+    for fixture in fixture::all().iter().filter(|fixture| fixture.is_supported()) {
+        let [script] = &fixture.scripts()[..] else { continue };
+        if script.end != End::Normal {
+            continue;
+        }
+        for _ in 0..DAMAGES {
+            let mut bytes = script.chunks.concat();
+            for _ in 0..=random.below(6) {
+                damage(&mut bytes, &mut random);
+            }
+            let found =
+                runtime.block_on(outcome(fixture, &server, &client, split(&bytes, &mut random), script));
+            if let Ok(reply) = &found {
+                assert!(reply.message().tool_calls().all(|call| !call.name().is_empty()));
+            }
+        }
+    }
+}
+
+fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
+    let at = random.below(bytes.len());
+    match random.below(4) {
+        0 => bytes.truncate(at),
+        1 => bytes.insert(at, random.below(256) as u8),
+        2 => bytes.extend_from_within(at.saturating_sub(40)..at),
+        _ => bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1 << random.below(8)),
     }
 }
 
