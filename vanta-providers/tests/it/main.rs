@@ -2,6 +2,8 @@
 #![allow(missing_docs, reason = "tests")]
 
 #[cfg(test)]
+mod agent;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod checks;
