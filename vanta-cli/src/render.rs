@@ -23,8 +23,8 @@ pub(crate) struct Live {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Something happened in this process.
-    began: bool,
+    /// Something was shown by this process.
+    spoke: bool,
     /// The last line on stdout is not ended.
     line_open: bool,
     /// Text of the present turn was shown.
@@ -75,7 +75,6 @@ impl Live {
     fn record(&self, event: &RunEvent, entry: &Entry) {
         match entry {
             Entry::RunStarted { resumed } => {
-                self.state().began = true;
                 let word = if *resumed { "resumed" } else { "begun" };
                 note(&self.paint.dim(&format!("session {} {word}", event.session())));
             }
@@ -111,7 +110,7 @@ impl Live {
         }
         self.out.text(text);
         let mut state = self.state();
-        state.shown = true;
+        (state.shown, state.spoke) = (true, true);
         state.line_open = !text.ends_with('\n');
     }
 
@@ -144,8 +143,8 @@ impl Live {
     pub(crate) fn finish(&self, ending: &Ending) {
         self.close_line();
         if let Outcome::Done { text } = &ending.outcome {
-            // A session that had ended before shows its answer again.
-            if !self.state().began {
+            // An answer that an earlier process got is shown again.
+            if !self.state().spoke {
                 self.show(text);
                 self.close_line();
             }

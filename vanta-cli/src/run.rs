@@ -1,6 +1,7 @@
 //! `vanta run` and `vanta resume`: from arguments to an exit code, whatever happens in between.
 
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use anyhow::Result;
 use vanta_core::clock::{Clock, IdSource, RandomIds, SystemClock};
@@ -150,6 +151,9 @@ impl<'a> Desk<'a> {
         if is_new {
             site.note_own(id)?;
         }
+        if let Some(limit) = choices.timeout_ms {
+            self.stop.after(Duration::from_millis(limit));
+        }
         let report = agent.run(task.cancel(self.stop.token().clone())).await?;
         let next = next_steps(site, report.session(), report.outcome()).await;
         Ok(Ended { ending: Ending::of_report(&report), next })
@@ -159,7 +163,13 @@ impl<'a> Desk<'a> {
     fn watch_signals(&self) -> Result<()> {
         let view = Arc::clone(&self.view);
         self.stop.watch(move |code| {
-            view.fail("cancelled", "interrupted twice; what was at work is unknown", code);
+            let (done, is_done) = mpsc::channel();
+            std::thread::spawn(move || {
+                view.fail("cancelled", "interrupted twice; what was at work is unknown", code);
+                done.send(())
+            });
+            // A reader that does not read must not keep the process.
+            let _ = is_done.recv_timeout(LAST_LINE);
             keys::restore();
             std::process::exit(i32::from(code));
         })?;
@@ -169,7 +179,11 @@ impl<'a> Desk<'a> {
     fn close(&self, ended: Result<Ended>) -> u8 {
         match ended {
             Ok(Ended { ending, next }) => {
-                let code = exit::of_outcome(&ending.outcome, self.stop.code());
+                let code = match exit::of_outcome(&ending.outcome, self.stop.code()) {
+                    // An answer that could not be written is none.
+                    exit::DONE if self.stop.has_failed() => exit::FAILED,
+                    code => code,
+                };
                 self.view.finish(&ending, code);
                 next.iter().for_each(|line| note(line));
                 code
@@ -242,3 +256,6 @@ fn advice(class: ErrorClass) -> Option<&'static str> {
 fn env(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
+
+/// How long the last line may take when the process ends at once.
+const LAST_LINE: Duration = Duration::from_millis(500);

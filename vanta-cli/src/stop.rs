@@ -1,12 +1,14 @@
-//! Being stopped: by Ctrl-C, by SIGTERM, or because nobody reads the output any more.
+//! Being stopped: by Ctrl-C, by SIGTERM, by the clock, or because nobody reads the output any more.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use vanta_core::CancelToken;
 
-use crate::exit::{INTERRUPTED, TERMINATED};
+use crate::exit::{FAILED, INTERRUPTED, LIMIT, TERMINATED};
+use crate::out::note;
 
 /// Asks the run to end, and remembers why.
 #[derive(Debug, Default)]
@@ -32,6 +34,24 @@ impl Stop {
     pub(crate) fn stop(&self, code: u8) {
         let _ = self.code.compare_exchange(0, code, Ordering::SeqCst, Ordering::SeqCst);
         self.token.cancel();
+    }
+
+    /// Whether the output could not be written.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.code.load(Ordering::SeqCst) == FAILED
+    }
+
+    /// Stops what is still under way some time after `limit`. The loop keeps the limit itself between its steps;
+    /// this is for a model or a command that does not come back.
+    ///
+    /// Needs a runtime.
+    pub(crate) fn after(self: &Arc<Self>, limit: Duration) {
+        let stop = Arc::clone(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(limit.saturating_add(GRACE)).await;
+            note("the time limit is reached; stopping what is under way");
+            stop.stop(LIMIT);
+        });
     }
 
     /// Stops at the first signal; at the second, calls `at_once`, which ends the process.
@@ -66,3 +86,6 @@ impl Signals {
         }
     }
 }
+
+/// How long the loop has to notice by itself that its time is over.
+const GRACE: Duration = Duration::from_millis(500);

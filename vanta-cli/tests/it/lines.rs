@@ -1,0 +1,96 @@
+//! `--json`: one object a line, `run_started` first, `run_finished` last, also when a signal comes.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::model::{Model, Reply, calls, shell};
+use crate::vanta::{Running, World, wait_until};
+
+#[test]
+fn a_run_with_a_tool() {
+    let read = calls(&[("list_dir", json!({"path": "."}))]);
+    let model = Model::start(vec![read, Reply::Text("Nothing here.")]);
+    let world = World::new(&model);
+    let ended = world.vanta(&["run", "look", "--json"]);
+    ended.is(0, &[]);
+    let lines = ended.lines();
+    let kinds: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
+    for kind in
+        ["user_message", "turn_started", "tool_proposed", "verdict_given", "tool_settled", "text_delta"]
+    {
+        assert!(kinds.contains(&kind), "{kind}: {kinds:?}");
+    }
+    let durable: Vec<u64> = lines
+        .iter()
+        .filter(|line| line.get("sub").is_none())
+        .map(|line| line["seq"].as_u64().unwrap())
+        .collect();
+    assert!(durable.is_sorted_by(|a, b| a < b), "{durable:?}");
+    let last = lines.last().unwrap();
+    assert_eq!(last["outcome"], json!({"kind": "done", "text": "Nothing here."}));
+    assert_eq!(last["session_id"], json!(world.session()));
+    assert_eq!((&last["usage"]["input"], &last["denied"]), (&json!(20), &json!(0)));
+}
+
+#[test]
+fn signals_while_the_model_is_asked() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let model = Model::start(vec![Reply::Held(Box::new(Reply::Text("late")))]);
+        let world = World::new(&model);
+        let running = world.start(&["run", "wait", "--json"]);
+        model.wait_for_requests(1);
+        running.signal(signal);
+        let ended = running.end();
+        ended.is(code, &["vanta resume"]);
+        assert_eq!(ended.lines().last().unwrap()["outcome"]["kind"], "cancelled");
+    }
+}
+
+#[test]
+fn a_signal_while_a_command_runs_stops_the_command() {
+    let model = Model::start(vec![shell("echo $$ > pid; sleep 300"), Reply::Text("late")]);
+    let world = World::new(&model);
+    let running = world.start(&["run", "wait", "--json", "--on-ask", "approve"]);
+    wait_until("the command", || world.file("pid").ends_with('\n'));
+    running.signal(Signal::INT);
+    let ended = running.end();
+    ended.is(130, &[]);
+    assert_eq!(ended.lines().last().unwrap()["outcome"]["kind"], "cancelled");
+    let pid = world.file("pid").trim().to_owned();
+    wait_until("the end of the command", || !std::path::Path::new("/proc").join(&pid).exists());
+}
+
+#[test]
+fn a_run_that_could_not_begin_has_both_lines() {
+    let world = World::without_model();
+    let ended = world.vanta(&["run", "hello", "--json"]);
+    ended.is(3, &["vanta demo"]);
+    let lines = ended.lines();
+    assert_eq!((lines.len(), &lines[1]["outcome"]["kind"]), (2, &json!("failed")));
+    // A command line that makes no sense begins nothing.
+    let ended = world.vanta(&["run", " ", "--json"]);
+    ended.is(2, &["empty"]);
+    assert_eq!(ended.stdout, "");
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_run_quietly() {
+    let model = Model::start(vec![Reply::Held(Box::new(Reply::Text("late")))]);
+    let world = World::new(&model);
+    let mut child = world
+        .command(&["run", "hello", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    assert!(first.contains("run_started"), "{first}");
+    model.release();
+    let ended = Running::adopt(child).end();
+    assert_eq!(ended.code, 130);
+    assert!(!ended.stderr.contains("error") && !ended.stderr.contains("panic"), "{ended:#?}");
+}

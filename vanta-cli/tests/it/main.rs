@@ -1,0 +1,13 @@
+//! The `vanta` binary as its users meet it: processes, streams, exit codes and files. No network but loopback, no key.
+
+mod approvals;
+mod bad_input;
+mod boundaries;
+mod crash;
+mod demo;
+mod lines;
+mod model;
+mod modes;
+mod prompt;
+mod sessions;
+mod vanta;
