@@ -196,6 +196,11 @@ impl CallRouter {
         }
     }
 
+    /// Whether a call never got a name.
+    pub(super) fn has_nameless(&self) -> bool {
+        self.calls.iter().any(|call| call.name.is_empty())
+    }
+
     /// The call at `at` of a reply that has ended; `None` when it never got a name.
     ///
     /// `whole` says that the model ended its turn itself: only then do empty arguments mean none.

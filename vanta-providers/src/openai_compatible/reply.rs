@@ -153,11 +153,13 @@ impl ReplyBuilder {
         let first = |choice: &Choice<'_>| choice.index.count().unwrap_or(0) == 0;
         for choice in chunk.choices.into_iter().flatten().filter(first) {
             let finish = choice.finish_reason.text().map(str::to_owned);
-            if let Some(delta) = choice.delta {
-                self.delta(delta, false, damaged, events)?;
-            }
-            if let Some(message) = choice.message {
-                self.delta(*message, true, damaged, events)?;
+            match (choice.delta, choice.message) {
+                (Some(delta), _) => self.delta(delta, false, damaged, events)?,
+                // Beside deltas, some servers repeat the whole message so far.
+                (None, Some(message)) if self.pieces.is_empty() => {
+                    self.delta(*message, true, damaged, events)?
+                }
+                _ => {}
             }
             if finish.as_deref() == Some("error") {
                 return Err(self.refusal(raw));
@@ -347,10 +349,14 @@ impl ReplyBuilder {
         if self.finish_raw.is_none() && self.readable == 0 {
             return Err(errors::malformed(&self.target, "holds nothing but an end mark"));
         }
+        if self.calls.has_nameless() {
+            let text = "the model called a tool without naming it";
+            return Err(ProviderError::new(ErrorClass::MalformedToolCall, text));
+        }
         let said = self.finish_raw.as_deref().map(finish_reason);
         let whole = matches!(said, None | Some(FinishReason::Stop | FinishReason::ToolCalls));
         let pieces = std::mem::take(&mut self.pieces);
-        let parts = pieces.into_iter().map(|piece| self.part(piece, whole)).collect::<Result<Vec<_>, _>>()?;
+        let parts = pieces.into_iter().filter_map(|piece| self.part(piece, whole)).collect();
         let message = Message::new(Role::Assistant, parts);
         let refused = message.parts().iter().any(|part| matches!(part, ContentPart::Refusal(_)));
         let finish = match said.unwrap_or(FinishReason::Stop) {
@@ -372,12 +378,12 @@ impl ReplyBuilder {
     pub(super) fn partial(&mut self) -> Option<Message> {
         let pieces = std::mem::take(&mut self.pieces);
         let kept = pieces.into_iter().filter(|piece| !matches!(piece, Piece::Call(_)));
-        let parts: Vec<_> = kept.filter_map(|piece| self.part(piece, false).ok()).collect();
+        let parts: Vec<_> = kept.filter_map(|piece| self.part(piece, false)).collect();
         (!parts.is_empty()).then(|| Message::new(Role::Assistant, parts))
     }
 
-    fn part(&self, piece: Piece, whole: bool) -> Result<ContentPart, ProviderError> {
-        Ok(match piece {
+    fn part(&self, piece: Piece, whole: bool) -> Option<ContentPart> {
+        Some(match piece {
             Piece::Text(text) => ContentPart::Text(text),
             Piece::Refusal(text) => ContentPart::Refusal(text),
             Piece::Thinking { text, field, details } => {
@@ -391,13 +397,7 @@ impl ReplyBuilder {
                     Some(Origin::new(self.model.provider(), self.model.id(), wire)),
                 ))
             }
-            Piece::Call(at) => {
-                let nameless = || {
-                    let text = "the model called a tool without naming it";
-                    ProviderError::new(ErrorClass::MalformedToolCall, text)
-                };
-                ContentPart::ToolCall(self.calls.finish(at, whole, &self.model).ok_or_else(nameless)?)
-            }
+            Piece::Call(at) => ContentPart::ToolCall(self.calls.finish(at, whole, &self.model)?),
         })
     }
 
@@ -420,11 +420,11 @@ fn has_error(text: &str) -> bool {
 }
 
 fn finish_reason(word: &str) -> FinishReason {
-    match word {
-        "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "STOP" => FinishReason::Stop,
-        "length" | "max_tokens" | "model_length" | "MAX_TOKENS" => FinishReason::Length,
-        "tool_calls" | "function_call" | "tool_use" => FinishReason::ToolCalls,
-        "content_filter" | "sensitive" | "safety" | "SAFETY" => FinishReason::ContentFilter,
+    match word.to_ascii_lowercase().as_str() {
+        "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" => FinishReason::Stop,
+        "length" | "max_tokens" | "model_length" => FinishReason::Length,
+        "tool_calls" | "tool_call" | "function_call" | "tool_use" => FinishReason::ToolCalls,
+        "content_filter" | "sensitive" | "safety" => FinishReason::ContentFilter,
         "refusal" => FinishReason::Refusal,
         _ => FinishReason::Other,
     }

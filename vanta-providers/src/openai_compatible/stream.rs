@@ -17,7 +17,15 @@ const AFTER_FINISH: Duration = Duration::from_secs(5);
 const AFTER_END_MARK: Duration = Duration::from_millis(25);
 
 /// Starts reading. An answer that is no stream is read to its end before the first event.
-pub(super) async fn read(mut answer: Answer, reply: ReplyBuilder) -> Result<ReplyStream, ProviderError> {
+pub(super) async fn read(answer: Answer, reply: ReplyBuilder) -> Result<ReplyStream, ProviderError> {
+    let request_id = answer.request_id().map(|id| answer.target().clean(id));
+    begin(answer, reply).await.map_err(|error| match request_id {
+        Some(id) => error.with_request_id(id),
+        None => error,
+    })
+}
+
+async fn begin(mut answer: Answer, reply: ReplyBuilder) -> Result<ReplyStream, ProviderError> {
     if let Some(coding) = answer.header("content-encoding").filter(|coding| *coding != "identity") {
         let what = format!("is compressed (`{}`), which was not asked for", answer.target().clean(coding));
         return Err(errors::malformed(answer.target(), &what));

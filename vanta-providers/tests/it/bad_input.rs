@@ -220,6 +220,30 @@ fn odd_chunks_are_read_over() {
 }
 
 #[test]
+fn a_call_without_a_name_is_an_error_that_keeps_the_text() {
+    let call = event(
+        json!({"content": "Hm", "tool_calls": [{"index": 0, "id": "c", "function": {"arguments": "{}"}}]}),
+    );
+    let error = failure(Script::stream(vec![call, finish("tool_calls")]));
+    assert_eq!((error.class(), error.is_retryable()), (ErrorClass::MalformedToolCall, true));
+    assert_eq!(error.partial().map(Message::text).as_deref(), Some("Hm"));
+}
+
+#[test]
+fn whole_messages_beside_deltas_are_not_said_twice() {
+    let chunk = |delta: &str, so_far: &str| {
+        let choice = json!({"index": 0, "delta": {"content": delta}, "message": {"content": so_far}});
+        format!("data: {}\n\n", json!({"choices": [choice]})).into_bytes()
+    };
+    let reply =
+        answer(vec![Script::stream(vec![chunk("a", "a"), chunk("b", "ab"), finish("stop")])]).unwrap();
+    assert_eq!(reply.message().text(), "ab");
+    let whole = json!({"choices": [{"index": 0, "message": {"content": "all"}, "finish_reason": "stop"}]});
+    let reply = answer(vec![Script::stream(vec![format!("data: {whole}\n\n").into_bytes()])]).unwrap();
+    assert_eq!(reply.message().text(), "all");
+}
+
+#[test]
 fn cancelling_ends_the_request() {
     let server = ReplayServer::start();
     let mut silent = Script::stream(vec![event(json!({"content": "Hel"}))]);
