@@ -146,6 +146,9 @@ fn classify_known(scope: &Scope, path: &str) -> PathClass {
     if let Some(class) = repository(&parts) {
         return class;
     }
+    if matches!(parts.as_slice(), ["proc", _, "environ"]) {
+        return PathClass::Secret;
+    }
     if let Some((name, folders)) = parts.split_last()
         && names::is_secret_file(folders, name)
         && !is_fact(&parts)
@@ -155,7 +158,7 @@ fn classify_known(scope: &Scope, path: &str) -> PathClass {
     let root: Vec<&str> = split(scope.root());
     if parts.len() == root.len() && starts_with(&parts, &root) {
         PathClass::Root
-    } else if starts_with(&parts, &root) {
+    } else if is_below(&parts, &root) {
         inside(parts.get(root.len()..).unwrap_or(&[]))
     } else {
         outside(scope, &parts, &root)
@@ -164,6 +167,11 @@ fn classify_known(scope: &Scope, path: &str) -> PathClass {
 
 fn split(path: &str) -> Vec<&str> {
     path.split('/').filter(|p| !p.is_empty()).collect()
+}
+
+/// Component-wise prefix, for certain: what is permitted must not rest on a pattern.
+fn is_below(parts: &[&str], prefix: &[&str]) -> bool {
+    parts.len() >= prefix.len() && parts.iter().zip(prefix).all(|(a, b)| a == b)
 }
 
 /// Component-wise prefix; a pattern component may match.
@@ -271,7 +279,7 @@ fn outside(scope: &Scope, parts: &[&str], root: &[&str]) -> PathClass {
 }
 
 fn extra_root(scope: &Scope, parts: &[&str]) -> Option<PathClass> {
-    let below = |dir: &String| starts_with(parts, &split(dir));
+    let below = |dir: &String| is_below(parts, &split(dir));
     if scope.write_dirs().iter().any(below) {
         return Some(PathClass::InScope);
     }
@@ -293,7 +301,7 @@ fn below_home(below: &[&str]) -> PathClass {
 
 fn is_temp(scope: &Scope, parts: &[&str]) -> bool {
     let standard = matches!(parts, ["tmp", ..] | ["var", "tmp", ..] | ["private", "tmp", ..]);
-    standard || scope.temp_dirs().iter().any(|dir| starts_with(parts, &split(dir)))
+    standard || scope.temp_dirs().iter().any(|dir| is_below(parts, &split(dir)))
 }
 
 fn is_fact(parts: &[&str]) -> bool {

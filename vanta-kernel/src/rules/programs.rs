@@ -290,7 +290,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     row("csharpier", Shape::Tool, Act::Harmless, ""),
     row("csi", Shape::Tool, Act::Harmless, ""),
     row("cspell", Shape::Tool, Act::Harmless, ""),
-    row("csplit", Shape::Tool, Act::Harmless, ""),
+    row("csplit", Shape::Data, Act::Harmless, ""),
     row("csrutil", Shape::Data, Act::System, ""),
     row("csslint", Shape::Tool, Act::Harmless, ""),
     row("csvcut", Shape::Read, Act::Harmless, "-c"),

@@ -59,6 +59,10 @@ pub(crate) fn tokens(text: &str, quotes: Quotes) -> Vec<Token> {
                 while let Some(next) = chars.next_if(|n| is_word(*n) || *n == '.' || *n == ':') {
                     word.push(next);
                 }
+                // `rm_rf!(…)`: the mark belongs to the name.
+                if chars.peek() == Some(&'!') && chars.clone().nth(1) == Some('(') {
+                    chars.next();
+                }
                 out.push(Token::Word(String::from(word.trim_end_matches(['.', ':']))));
             }
             other => out.push(Token::Sign(other)),

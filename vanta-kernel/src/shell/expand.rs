@@ -200,7 +200,7 @@ impl Walker<'_> {
             "HOME" => one(self.scope.home_dir()?),
             "PWD" => one(&self.state.cwd),
             "IFS" => one(" "),
-            "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" | "BASHPID" | "USER" | "LOGNAME"
+            "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "BASHPID" | "USER" | "LOGNAME"
             | "HOSTNAME" | "?" | "#" | "$" | "!" | "-" => Some(Vec::from([Value::marker(TOKEN)])),
             "@" | "*" => self.state.positional.as_ref().map(|p| p.iter().skip(1).cloned().collect()),
             _ => {

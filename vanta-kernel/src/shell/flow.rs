@@ -266,6 +266,8 @@ impl<'s> Walker<'s> {
         self.apply_inputs(&simple.redirects, &mut call);
         self.assignments(&simple.assigns, fields.is_empty(), &mut call);
         if fields.is_empty() {
+            // `$(< file)` prints the file.
+            call.output = if simple.assigns.is_empty() { call.stdin.clone() } else { Value::default() };
             let printed = self.apply_outputs(&simple.redirects, &mut call, true);
             if !simple.words.is_empty() {
                 // Every word vanished: nothing runs.
@@ -374,6 +376,10 @@ impl<'s> Walker<'s> {
             let effect = match redirect.kind {
                 RedirectKind::Write if empty => Effect::Overwrite,
                 RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite => Effect::Write,
+                RedirectKind::Duplicate if self.state.wire && printed.taint.secret => {
+                    call.command.fact(Act::Exfiltrate, "a redirect");
+                    continue;
+                }
                 _ => continue,
             };
             for value in self.expand(&redirect.target) {

@@ -31,6 +31,9 @@ impl Walker<'_> {
         );
         let words: Vec<&str> = options.operands.iter().map(|o| o.text.as_str()).collect();
         call.command.subcommand = words.first().map(|w| display(w));
+        if matches!(words.first(), Some(&("run" | "exec"))) && call.words().any(|w| w == "--") {
+            self.hidden_command(call);
+        }
         let listed = table::subcommand(&call.name, &words);
         let dry = options.has(&["--dry-run", "-n", "--noop", "--check"])
             && !matches!(call.name.as_str(), "gh" | "kubectl");
@@ -119,8 +122,18 @@ impl Walker<'_> {
                 taint = taint.join(self.use_path(&operand.with_text(text), Effect::Read, call).taint);
             }
         }
-        for file in options.values(&["-chdir", "-var-file", "-out", "-state"]) {
-            taint = taint.join(self.use_path(file, Effect::Read, call).taint);
+        for (_, value) in &options.flags {
+            if let Some(value) = value.as_ref().filter(|v| super::generic::looks_like_path(&v.text)) {
+                taint = taint.join(self.use_path(value, Effect::Read, call).taint);
+            }
+        }
+        // Storing a secret where secrets are kept is what these sub-commands are for.
+        let stores = call.words().any(|w| {
+            names::segments(w)
+                .any(|s| matches!(s.as_str(), "secret" | "secrets" | "config" | "variable" | "env"))
+        });
+        if !stores {
+            taint = taint.join(call.taint());
         }
         if taint.secret && act != Act::Harmless {
             call.fact(Act::Exfiltrate);

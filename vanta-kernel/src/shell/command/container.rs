@@ -95,9 +95,8 @@ impl Walker<'_> {
             call.fact(Act::ContainerEscape);
         }
         let mut operands = options.operands.into_iter();
-        if operands.next().is_none() {
-            return;
-        }
+        let Some(target) = operands.next() else { return };
+        call.live |= names::says_live(&target.text);
         let mut command: Vec<Value> = operands.collect();
         if let Some(entry) = args.iter().skip_while(|a| a.text != "--entrypoint").nth(1) {
             command.insert(0, entry.clone());

@@ -218,9 +218,8 @@ impl Walker<'_> {
         let dry = options.has(&["-n", "--dry-run"]);
         let mut operands = options.operands.clone();
         for code in options.values(&["-e", "--rsh", "--rsync-path"]) {
-            let words: Vec<Value> = code.text.split_ascii_whitespace().map(Value::literal).collect();
-            if words.first().is_some_and(|w| w.text != "ssh") {
-                self.run_inner(words, call);
+            if code.text != "ssh" && !code.text.starts_with("ssh ") {
+                self.run_value(&code.clone(), None, call);
             }
         }
         let target = if operands.len() > 1 { operands.pop() } else { None };
@@ -333,7 +332,10 @@ impl Walker<'_> {
     }
 
     fn zip(&mut self, call: &mut Call) {
-        let options = Options::cluster(&call.args, "-x -i -b -P -n -t -T");
+        let options = Options::cluster(&call.args, "-x -i -b -P -n -t --unzip-command");
+        if let Some(code) = options.value(&["--unzip-command"]).cloned() {
+            self.run_value(&code, None, call);
+        }
         let moves = options.has(&["-m", "--move"]);
         let mut operands = options.operands.into_iter();
         if call.name != "zip" {

@@ -1,5 +1,6 @@
 //! `find`, `fd` and `xargs`: what they list, and the commands they run on it.
 
+use alloc::format;
 use alloc::vec::Vec;
 
 use super::{Call, Options};
@@ -7,7 +8,7 @@ use crate::Effect;
 use crate::rules::act::Act;
 use crate::rules::table;
 use crate::shell::flow::Walker;
-use crate::shell::value::{CONTENT, LISTED, UNKNOWN, Value, activate};
+use crate::shell::value::{ANY, CONTENT, LISTED, UNKNOWN, Value, activate};
 
 /// `find`'s expressions that narrow what is found by name.
 const NAME_TESTS: [&str; 4] = ["-name", "-iname", "-path", "-wholename"];
@@ -65,7 +66,10 @@ impl Walker<'_> {
             Options::cluster(&front, "-e -t -d -E -S -g -c --extension --type --max-depth --exclude --size");
         let folder = options.operands.get(1).cloned().unwrap_or_else(|| Value::literal("."));
         self.use_path(&folder, Effect::Read, call);
-        let found = Vec::from([Self::listing(&folder.text, None)]);
+        let narrowed = options.operands.first().is_some_and(|p| !matches!(p.text.as_str(), "." | "" | "^"))
+            || options.has(&["-e", "-t", "-S", "--extension", "--type", "--size", "--changed-within"]);
+        let everything = Value::literal(format!("{}/{ANY}", folder.text));
+        let found = Vec::from([if narrowed { Self::listing(&folder.text, None) } else { everything }]);
         if let Some(at) = at {
             let command: Vec<Value> =
                 args.iter().skip(at + 1).take_while(|a| a.text != ";").cloned().collect();
@@ -157,6 +161,14 @@ impl Walker<'_> {
     }
 
     fn placed(&mut self, fields: &[Value], placeholder: &str, items: &[Value], call: &mut Call) {
+        if let Some(code) = fields.first().filter(|f| f.text.contains(' ')) {
+            // `parallel` takes a whole line as its command.
+            for item in items {
+                let line = code.with_text(code.text.replace(placeholder, &item.text));
+                self.run_value(&line, None, call);
+            }
+            return;
+        }
         let mut placed = Vec::new();
         for field in fields {
             if field.text == placeholder {
@@ -187,7 +199,8 @@ fn items(input: &Value) -> Vec<Value> {
         // Names from a file somebody wrote: in scope when read, and a person looks before they are deleted.
         return Vec::from([Value { taint: input.taint, ..Walker::listing(".", None) }]);
     }
-    input.text.split_ascii_whitespace().map(|w| input.with_text(w)).collect()
+    let separators = |c: char| c.is_ascii_whitespace() || c == '\0';
+    input.text.split(separators).filter(|w| !w.is_empty()).map(|w| input.with_text(w)).collect()
 }
 
 /// The name test of `find` that holds for what it finds; a negated one says nothing.

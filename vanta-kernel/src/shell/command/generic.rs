@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::{Call, Options};
 use crate::rules::act::Act;
 use crate::rules::names;
-use crate::rules::table::{Model, Program, Shape};
+use crate::rules::table::{self, Model, Program, Shape};
 use crate::shell::flow::Walker;
 use crate::shell::value::{ANY, CONTENT, LISTED, Taint, UNKNOWN, Value};
 use crate::{Effect, PathClass};
@@ -87,6 +87,8 @@ impl Walker<'_> {
             row.act == Act::System && call.words().any(|w| names::segments(w).any(|s| s == "vanta"));
         if boundary {
             call.fact(Act::SelfStop);
+        } else if row.act == Act::Message && call.taint().secret {
+            call.fact(Act::Exfiltrate);
         } else if row.act != Act::Harmless {
             call.fact(row.act);
         }
@@ -245,9 +247,21 @@ impl Walker<'_> {
         }
     }
 
+    /// A program nobody knows may run what stands behind `--`, or behind the name of a program that destroys.
+    pub(super) fn hidden_command(&mut self, call: &mut Call) {
+        let is_start = |word: &str| table::DESTROYERS.contains(&word.rsplit('/').next().unwrap_or(word));
+        let behind_dashes = call.args.iter().position(|a| a.text == "--").map(|at| at + 1);
+        let Some(start) = behind_dashes.or_else(|| call.args.iter().position(|a| is_start(&a.text))) else {
+            return;
+        };
+        let fields: Vec<Value> = call.args.iter().skip(start).cloned().collect();
+        self.run_inner(fields, call);
+    }
+
     pub(super) fn unknown_program(&mut self, call: &mut Call) {
         call.fact(Act::UnknownProgram);
         call.output = Value::unknown(call.taint());
+        self.hidden_command(call);
         let args = call.args.clone();
         for arg in args.iter().filter(|a| looks_like_path(&a.text)) {
             self.use_path(arg, Effect::Read, call);

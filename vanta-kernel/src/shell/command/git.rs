@@ -117,6 +117,7 @@ impl Walker<'_> {
             alloc::format!("git {}", words.iter().take(count).copied().collect::<Vec<_>>().join(" "));
         let dry = options.has(&["--dry-run"])
             || matches!(sub, "clean" | "push" | "rm" | "add") && options.has(&["-n"]);
+        let dry = dry || sub == "gc" && options.has(&["--auto"]);
         let resumes = options.has(&["--abort", "--continue", "--skip", "--quit", "--show-current-patch"]);
         if act != Act::Harmless && !(dry && sub != "push" || resumes && sub == "rebase") {
             call.command.fact(act, sub);
@@ -260,8 +261,14 @@ impl Walker<'_> {
     fn git_clone(&mut self, options: &Options, call: &mut Call) {
         let source = options.operands.first().map_or("", |o| o.text.as_str());
         call.command.hosts.push(crate::shell::host::address(source).host);
-        if source.starts_with("ext::") {
+        if let Some(code) = source.strip_prefix("ext::") {
             call.command.fact(Act::RunUnknown, "ext::");
+            self.nested_code(&String::from(code), call);
+        }
+        for setting in options.values(&["-c", "--config"]) {
+            if let Some((key, value)) = setting.text.split_once('=') {
+                self.git_setting(key, &setting.with_text(value), call);
+            }
         }
         call.fact(Act::Network);
         let name = source.trim_end_matches(".git").rsplit(['/', ':']).next().unwrap_or("");

@@ -241,6 +241,10 @@ impl Walker<'_> {
                 _ => {}
             }
         }
+        if is_less_known(&call.name) && tokens.iter().any(|t| matches!(t, Token::Word(w) if !is_printing(w)))
+        {
+            call.fact(Act::RunUnknown);
+        }
         self.code_summary(&scan, call);
     }
 
@@ -285,7 +289,8 @@ impl Walker<'_> {
         match does {
             Does::Delete | Does::DeleteTree => {
                 let target = path.unwrap_or_else(|| receiver_path(tokens, index));
-                let tree = does == Does::DeleteTree || mentions_walk(tokens);
+                let recursive = tokens.iter().any(|t| matches!(t, Token::Word(w) if w == "recursive"));
+                let tree = does == Does::DeleteTree || recursive || mentions_walk(tokens);
                 let target =
                     if mentions_walk(tokens) { walk_start(tokens).unwrap_or(target) } else { target };
                 self.use_path_deep(&target, Effect::Delete, tree, call);
@@ -301,6 +306,10 @@ impl Walker<'_> {
             }
             Does::Open => {
                 let Some(path) = path else { return };
+                if path.text.contains("://") {
+                    scan.fetches = true;
+                    return;
+                }
                 let mode = args
                     .iter()
                     .skip(1)
@@ -319,7 +328,13 @@ impl Walker<'_> {
                 scan.runs = true;
                 self.code_runs(word, &args, scan, call);
             }
-            Does::Evaluate => scan.evaluates = true,
+            Does::Evaluate => match args.first() {
+                Some(Token::Text(code)) if self.enter_nesting() => {
+                    self.inline_code(&code.clone(), call);
+                    self.leave_nesting();
+                }
+                _ => scan.evaluates = true,
+            },
             Does::Send => scan.sends = true,
             Does::Fetch => scan.fetches = true,
             Does::Connect => scan.connects = true,
@@ -421,7 +436,15 @@ impl Scan {
             }
             _ => None,
         };
-        if member.is_some_and(names::is_secret_variable) {
+        let perl = match (word, tokens.get(index + 1), tokens.get(index + 2)) {
+            (
+                "$ENV" | "$_ENV" | "ENV",
+                Some(Token::Sign('{' | '[')),
+                Some(Token::Word(name) | Token::Text(name)),
+            ) => Some(name.as_str()),
+            _ => None,
+        };
+        if member.or(perl).is_some_and(names::is_secret_variable) {
             self.secret = true;
             self.secret_variable = true;
         }
@@ -467,15 +490,21 @@ fn receiver_path(tokens: &[Token], index: usize) -> Value {
 }
 
 fn mentions_walk(tokens: &[Token]) -> bool {
-    tokens.iter().any(|t| matches!(t, Token::Word(w) if matches!(w.as_str(), "os.walk" | "glob.glob" | "glob.iglob" | "rglob")))
+    tokens.iter().any(|t| matches!(t, Token::Word(w) if matches!(w.as_str(), "os.walk" | "glob.glob" | "glob.iglob" | "rglob" | "Dir.glob" | "Dir.each_child" | "glob")))
 }
 
 fn walk_start(tokens: &[Token]) -> Option<Value> {
     let at = tokens.iter().position(
-        |t| matches!(t, Token::Word(w) if matches!(w.as_str(), "os.walk" | "glob.glob" | "glob.iglob" | "rglob")),
+        |t| matches!(t, Token::Word(w) if matches!(w.as_str(), "os.walk" | "glob.glob" | "glob.iglob" | "rglob" | "Dir.glob" | "Dir.each_child" | "glob")),
     )?;
     match tokens.get(at + 2) {
-        Some(Token::Text(text)) => Some(Value::literal(text.trim_end_matches("**").trim_end_matches('*'))),
+        Some(Token::Text(text)) => {
+            Some(Value::literal(if text.starts_with('/') && text.trim_end_matches(['*', '/']).is_empty() {
+                "/"
+            } else {
+                text.trim_end_matches(['*', '/'])
+            }))
+        }
         _ => Some(Value::marker(UNKNOWN)),
     }
 }
@@ -501,6 +530,9 @@ fn function(word: &str, program: &str, tokens: &[Token], index: usize) -> Option
     }
     if matches!(word, "tell" | "display" | "keystroke") && program == "osascript" {
         return Some(Does::Change);
+    }
+    if program == "emacs" && matches!(word, "command" | "process") && matches!(next, Some(Token::Text(_))) {
+        return Some(Does::Run);
     }
     if program == "emacs" && matches!(word, "delete" | "directory") {
         return Some(Does::DeleteTree);
@@ -535,6 +567,31 @@ fn function(word: &str, program: &str, tokens: &[Token], index: usize) -> Option
     lookup(last)
 }
 
+/// Languages whose calls the tables know too little of: only plain printing is evident.
+fn is_less_known(name: &str) -> bool {
+    const KNOWN: [&str; 10] =
+        ["bun", "deno", "node", "nodejs", "perl", "php", "ruby", "irb", "ts-node", "tsx"];
+    !KNOWN.contains(&name) && !name.starts_with("py") && !name.starts_with("ipy")
+}
+
+fn is_printing(word: &str) -> bool {
+    let last = word.rsplit(['.', ':']).next().unwrap_or(word);
+    word.chars().all(|c| c.is_ascii_digit() || c == '.')
+        || matches!(
+            last,
+            "print"
+                | "println"
+                | "printf"
+                | "puts"
+                | "cat"
+                | "message"
+                | "inspect"
+                | "IO"
+                | "format"
+                | "display"
+        )
+}
+
 /// A call whose effect is not evidently reading, computing or printing.
 fn is_unknown_call(word: &str, tokens: &[Token], index: usize) -> bool {
     if !matches!(tokens.get(index + 1), Some(Token::Sign('('))) {
@@ -558,6 +615,7 @@ fn qualified(word: &str, last: &str, program: &str) -> Option<Does> {
         }
         ("post", _) => Some(Does::Send),
         ("run" | "call", "subprocess" | "sp") => Some(Does::Run),
+        ("run" | "call", owner) if python && owner.len() <= 3 && !owner.is_empty() => Some(Does::Run),
         ("open", "" | "File" | "io" | "codecs" | "fs") => Some(Does::Open),
         ("open", "TCPSocket") => Some(Does::Connect),
         ("open", "URI") => Some(Does::Fetch),
@@ -580,41 +638,53 @@ fn lookup(name: &str) -> Option<Does> {
 const PLAIN_CALLS: &[&str] = &[
     "Array", "BigInt", "Boolean", "Counter", "DataFrame", "Date", "Decimal", "Error", "Fraction", "Map",
     "Math", "Number", "Object", "OrderedDict", "Path", "Promise", "RegExp", "Series", "Set", "String",
-    "Symbol", "URL", "abs", "all", "and", "any", "append", "apply", "arange", "argsort", "array",
-    "as_posix", "ascii", "assign", "at", "b64encode", "basename", "bin", "bool", "bytearray", "bytes",
-    "capitalize", "cbrt", "ceil", "center", "charAt", "charCodeAt", "choice", "chr", "codePointAt",
-    "complex", "concat", "cos", "count", "counter", "cpu_count", "createHash", "cwd", "date", "datetime",
-    "debug", "decode", "dedent", "deepcopy", "defaultdict", "device_count", "dict", "digest", "dir",
-    "dirname", "distribution", "dumps", "each", "echo", "elapsed", "encode", "endsWith", "endswith",
-    "entries", "enumerate", "error", "escape", "every", "exists", "exit", "exp", "expanduser", "explode",
-    "extend", "extname", "fill", "filter", "find", "find_executable", "find_spec", "findall", "finditer",
-    "flat", "flatMap", "float", "floor", "fnmatch", "for", "forEach", "format", "freeze", "from",
-    "fromEntries", "fromisoformat", "frozenset", "fsum", "function", "gcd", "get", "getFullYear", "getTime",
-    "get_distribution", "get_terminal_size", "getattr", "getcwd", "gethostname", "getpid", "group",
-    "groupby", "groups", "has", "hasOwnProperty", "hasattr", "hash", "help", "hex", "hexdigest", "homedir",
-    "hostname", "html", "hypot", "id", "if", "implode", "import", "in", "includes", "indent", "index",
-    "indexOf", "info", "input", "inspect", "int", "ip_address", "ip_network", "isArray", "isFinite",
-    "isInteger", "isNaN", "is_available", "is_dir", "is_file", "isatty", "isdigit", "isdir", "isfile",
-    "isinstance", "isoformat", "issubclass", "items", "iter", "iterdir", "join", "json", "json_decode",
-    "json_encode", "keys", "lambda", "lastIndexOf", "len", "length", "linspace", "list", "ljust", "load",
-    "loads", "locals", "localtime", "log", "log10", "log2", "lower", "lowercase", "lstrip", "map", "match",
-    "matchAll", "max", "md5", "mean", "median", "memoryview", "metadata", "min", "mktime", "monotonic",
-    "name", "namedtuple", "next", "normalize", "not", "now", "object", "oct", "ones", "or", "ord", "padEnd",
-    "padStart", "parse", "parseFloat", "parseInt", "parse_qs", "partition", "path", "perf_counter",
-    "phpversion", "pi", "platform", "pop", "pow", "pprint", "print", "print_r", "printf", "println", "prod",
-    "push", "puts", "python_version", "quote", "raise", "rand", "randint", "randn", "random", "randomBytes",
-    "randomUUID", "range", "read", "readline", "reduce", "release", "repeat", "repr", "require", "reshape",
-    "resolve", "return", "reverse", "reversed", "rjust", "round", "rsplit", "rstrip", "sample", "say",
-    "search", "seed", "set", "setattr", "sha1", "sha256", "shape", "shorten", "show", "shuffle", "sign",
-    "sin", "sleep", "slice", "some", "sort", "sorted", "split", "splitlines", "sprintf", "sqrt",
+    "Symbol", "URL", "abs", "accumulate", "all", "and", "any", "append", "apply", "arange", "arch",
+    "architecture", "argmax", "argmin", "argsort", "array", "as_posix", "ascii", "assign", "at",
+    "b64encode", "basename", "between", "bin", "bit_length", "bool", "bytearray", "bytes", "bytesize",
+    "calendar", "capitalize", "cat", "cbrt", "ceil", "center", "chain", "charAt", "charCodeAt", "chars",
+    "choice", "chr", "clamp", "class", "cmp_to_key", "codePointAt", "codePoints", "combinations", "complex",
+    "concat", "corr", "cos", "count", "count_nonzero", "counter", "cpu_count", "cpus", "createHash",
+    "ctime", "cwd", "date", "datetime", "debug", "decode", "dedent", "deepcopy", "defaultdict",
+    "device_count", "dict", "difference", "digest", "digits", "dir", "dirname", "distribution", "downcase",
+    "dumps", "each", "each_with_index", "echo", "elapsed", "encode", "endsWith", "endswith", "entries",
+    "enumerate", "error", "escape", "every", "exists", "exit", "exp", "expanduser", "explode", "extend",
+    "extname", "fill", "filter", "find", "find_executable", "find_spec", "findall", "finditer", "first",
+    "flat", "flatMap", "float", "floor", "fnmatch", "for", "forEach", "format", "freemem", "freeze", "from",
+    "fromCharCode", "fromCodePoint", "fromEntries", "from_bytes", "fromisoformat", "fromtimestamp",
+    "frozenset", "fsum", "function", "gcd", "get", "getFullYear", "getOwnPropertyNames", "getPrototypeOf",
+    "getTime", "get_distribution", "get_terminal_size", "getattr", "getcwd", "gethostname", "getpid",
+    "getrecursionlimit", "getsizeof", "gmtime", "group", "groupBy", "groupby", "groups", "gsub", "has",
+    "hasOwnProperty", "hasattr", "hash", "help", "hex", "hexdigest", "homedir", "hostname", "hrtime",
+    "html", "hypot", "id", "if", "implode", "import", "in", "includes", "indent", "index", "indexOf",
+    "info", "inject", "input", "inspect", "int", "intersection", "ip_address", "ip_network", "isArray",
+    "isFinite", "isInteger", "isNaN", "isSafeInteger", "is_a", "is_available", "is_dir", "is_file",
+    "is_integer", "isalnum", "isalpha", "isatty", "isdigit", "isdir", "isfile", "isinstance", "islice",
+    "isoformat", "isoweekday", "issubclass", "issubset", "items", "iter", "iterdir", "join", "json",
+    "json_decode", "json_encode", "keys", "keysof", "lambda", "last", "lastIndexOf", "len", "length",
+    "lines", "linspace", "list", "ljust", "load", "loads", "localeCompare", "locals", "localtime", "log",
+    "log10", "log2", "lower", "lowercase", "lstrip", "machine", "map", "map_values", "match", "matchAll",
+    "max", "md5", "mean", "median", "memoryUsage", "memoryview", "metadata", "methods", "min", "mktime",
+    "monotonic", "monthrange", "most_common", "name", "namedtuple", "nchar", "next", "nextTick", "nil",
+    "node", "normalize", "not", "now", "nunique", "object", "oct", "ones", "or", "ord", "padEnd",
+    "padStart", "parse", "parseFloat", "parseInt", "parse_qs", "partial", "partition", "paste", "paste0",
+    "path", "perf_counter", "perf_counter_ns", "permutations", "phpversion", "pi", "platform", "pop", "pow",
+    "pprint", "print", "print_r", "printf", "println", "process_time", "processor", "prod", "product",
+    "push", "puts", "python_implementation", "python_version", "quote", "raise", "rand", "randint", "randn",
+    "random", "randomBytes", "randomUUID", "range", "raw", "read", "readline", "reduce", "reduceRight",
+    "reject", "release", "repeat", "repr", "require", "reshape", "resolve", "return", "reverse", "reversed",
+    "rjust", "round", "rsplit", "rstrip", "sample", "say", "sd", "search", "seed", "select", "set",
+    "setattr", "sha1", "sha256", "shape", "shorten", "show", "shuffle", "sign", "sin", "size", "sizeof",
+    "sleep", "slice", "some", "sort", "sorted", "split", "splitlines", "sprintf", "sqrt", "squeeze",
     "startsWith", "startswith", "stat", "std", "str", "strftime", "stringify", "strip", "strlen",
-    "strptime", "sub", "substr", "substring", "sum", "super", "table", "tan", "test", "textwrap", "time",
-    "timestamp", "title", "toFixed", "toHex", "toISOString", "toJSON", "toLocaleString", "toLowerCase",
-    "toString", "toUTCString", "toUpperCase", "to_a", "to_i", "to_s", "tolist", "trim", "trimEnd",
-    "trimStart", "truediv", "trunc", "tuple", "type", "uname", "unescape", "union", "unique", "unquote",
-    "update", "upper", "urandom", "urlencode", "urlparse", "urlsplit", "uuid1", "uuid4", "values",
-    "var_dump", "vars", "version", "warn", "where", "which", "while", "with", "wrap", "yield", "zeros",
-    "zfill", "zip",
+    "strptime", "sub", "substr", "substring", "sum", "summary", "super", "symmetric_difference", "table",
+    "tan", "test", "textwrap", "time", "timedelta", "timestamp", "title", "tmpdir", "toFixed", "toHex",
+    "toISOString", "toJSON", "toLocaleString", "toLowerCase", "toString", "toUTCString", "toUpperCase",
+    "to_a", "to_bytes", "to_f", "to_i", "to_s", "today", "tolist", "tolower", "total_seconds", "totalmem",
+    "toupper", "trim", "trimEnd", "trimStart", "truediv", "trunc", "tuple", "type", "uname", "unescape",
+    "union", "unique", "unquote", "upcase", "update", "upper", "uptime", "urandom", "urlencode", "urlparse",
+    "urlsplit", "utcfromtimestamp", "utcnow", "uuid1", "uuid4", "value_counts", "values", "var_dump",
+    "vars", "version", "warn", "weekday", "where", "which", "while", "with", "wrap", "wraps", "yield",
+    "zeros", "zfill", "zip",
 ];
 
 /// Sorted. Functions of the common languages by their last name.
@@ -633,6 +703,7 @@ const FUNCTIONS: &[(&str, Does)] = &[
     ("createConnection", Does::Connect),
     ("create_connection", Does::Connect),
     ("delete", Does::Delete),
+    ("deleteRecursively", Does::DeleteTree),
     ("emptyDirSync", Does::DeleteTree),
     ("eval", Does::Evaluate),
     ("execFile", Does::Run),
@@ -668,7 +739,12 @@ const FUNCTIONS: &[(&str, Does)] = &[
     ("readFileSync", Does::Read),
     ("readText", Does::Read),
     ("readdirSync", Does::Read),
+    ("removeItem", Does::DeleteTree),
     ("removeSync", Does::DeleteTree),
+    ("remove_dir", Does::DeleteTree),
+    ("remove_entry", Does::DeleteTree),
+    ("remove_entry_secure", Does::DeleteTree),
+    ("remove_file", Does::Delete),
     ("remove_tree", Does::DeleteTree),
     ("removedirs", Does::DeleteTree),
     ("rename", Does::Change),
@@ -677,11 +753,13 @@ const FUNCTIONS: &[(&str, Does)] = &[
     ("rimraf", Does::DeleteTree),
     ("rm", Does::DeleteTree),
     ("rmSync", Does::DeleteTree),
+    ("rm_f", Does::Delete),
     ("rm_r", Does::DeleteTree),
     ("rm_rf", Does::DeleteTree),
     ("rmdir", Does::DeleteTree),
     ("rmdirSync", Does::DeleteTree),
     ("rmtree", Does::DeleteTree),
+    ("safe_unlink", Does::Delete),
     ("savetxt", Does::Write),
     ("scandir", Does::Read),
     ("send_message", Does::Send),

@@ -354,10 +354,8 @@ impl Walker<'_> {
         }
         let mut taint = call.taint();
         for operand in options.operands.iter().filter(|o| !is_remote(&o.text) || o.text.contains(UNKNOWN)) {
-            if super::generic::looks_like_path(&operand.text) {
-                let content = self.use_path(operand, Effect::Read, call);
-                taint = taint.join(content.taint);
-            }
+            let content = self.use_path(operand, Effect::Read, call);
+            taint = taint.join(content.taint);
         }
         // Commands of an interactive client come on its input: `put .env`.
         let input = call.stdin.text.clone();

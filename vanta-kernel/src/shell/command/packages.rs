@@ -21,8 +21,8 @@ impl Walker<'_> {
             options.operands.iter().map(|o| o.text.as_str()).filter(|w| !w.starts_with('+')).collect();
         let sub = words.first().copied().unwrap_or("");
         call.command.subcommand = Some(display(sub));
-        let dry =
-            options.has(&["--dry-run", "--help", "--snapshot"]) || call.name == "rustup" && sub == "show";
+        let dry = options.has(&["--dry-run", "--help", "--list", "--snapshot"])
+            || call.name == "rustup" && sub == "show";
         if self.runs_inside(sub, call) || self.runs_project_code(sub, &options, call) {
             return;
         }
@@ -60,6 +60,11 @@ impl Walker<'_> {
             if let Some(code) = options.value(&["-c", "--call"]).cloned() {
                 self.run_value(&code, None, call);
                 return true;
+            }
+            for source in options.values(&["--from", "-p", "--package"]) {
+                if source.text.contains("://") || source.text.contains("git+") {
+                    call.command.fact(Act::RunFetched, source.text.as_str());
+                }
             }
             self.run_package(options.operands, call);
             return true;
@@ -242,7 +247,9 @@ impl Walker<'_> {
                 goal.unwrap_or(act)
             }
             ("flutter" | "dart", "pub") if call.words().any(|w| w == "publish") => Act::Publish,
-            ("rails" | "rake" | "mix" | "artisan", task) if act == Act::Harmless => {
+            ("rails" | "rake" | "mix" | "artisan", task)
+                if act == Act::Harmless && table::subcommand(&name, &plain_words(options)).is_none() =>
+            {
                 task_act(task).unwrap_or(act)
             }
             (
@@ -272,7 +279,7 @@ impl Walker<'_> {
         if remote || call.words().any(|w| w == "--git") {
             call.fact(Act::InstallRemote);
         }
-        if call.name == "cargo" && sub == "install" {
+        if call.name == "cargo" && sub == "install" && !call.words().any(|w| w == "--list") {
             call.fact(Act::InstallGlobal);
         }
     }
@@ -286,7 +293,8 @@ impl Walker<'_> {
             if file.text == "-" {
                 self.recipes(&call.stdin.text.clone(), call);
             } else {
-                self.use_path(file, Effect::Read, call);
+                let content = self.use_path(file, Effect::Read, call);
+                self.recipes(&content.text, call);
             }
         }
         for rule in options.values(&["--eval"]) {

@@ -9,7 +9,15 @@ use crate::shell::flow::Walker;
 use crate::shell::value::{TOKEN, Taint, UNKNOWN, Value};
 
 impl Walker<'_> {
+    /// What a variable with a secret's name holds is shown, unless it goes on somewhere else.
+    fn shows_variable(call: &mut Call) {
+        if call.args.iter().any(|a| a.taint.secret) {
+            call.fact(crate::rules::act::Act::SecretShow);
+        }
+    }
+
     pub(super) fn print(&mut self, call: &mut Call) {
+        Self::shows_variable(call);
         let mut newline = true;
         let mut escapes = false;
         let mut text = Value::default();
@@ -37,6 +45,7 @@ impl Walker<'_> {
     }
 
     pub(super) fn print_format(&mut self, call: &mut Call) {
+        Self::shows_variable(call);
         let mut args = call.args.clone().into_iter().peekable();
         if args.peek().is_some_and(|a| a.text == "-v") {
             args.next();

@@ -153,6 +153,7 @@ impl Walker<'_> {
         }
         if !lists {
             call.fact(Act::RunUnknown);
+            self.hidden_command(call);
         }
     }
 

@@ -76,6 +76,9 @@ impl Walker<'_> {
     }
 
     fn awk_program(&mut self, program: &Value, call: &mut Call) {
+        if program.is_open() {
+            call.fact(Act::RunBuilt);
+        }
         let tokens = code::tokens(&program.text, code::Quotes::DoubleOnly);
         let opens_network = tokens.iter().any(|t| matches!(t, Token::Text(s) if s.starts_with("/inet")));
         let mut runs = false;

@@ -41,10 +41,11 @@ impl Walker<'_> {
             "flock" => return self.locked(operands, call),
             "foreman" | "honcho" | "overmind" | "dotenv" | "perf" | "rr" => {
                 let sub = operands.first().map_or("", |o| o.text.as_str());
-                if !matches!(sub, "run" | "stat" | "record" | "trace" | "exec") {
+                let wraps = matches!(sub, "run" | "stat" | "record" | "trace" | "exec");
+                if !wraps && call.name != "dotenv" {
                     return;
                 }
-                let tail: Vec<Value> = operands.into_iter().skip(1).collect();
+                let tail: Vec<Value> = operands.into_iter().skip(usize::from(wraps)).collect();
                 operands = Options::leading(&tail, row.values).operands;
             }
             "watch" | "hyperfine" if operands.len() == 1 || call.name == "hyperfine" => {
@@ -66,6 +67,11 @@ impl Walker<'_> {
 
     /// A wrapper without a command.
     fn nothing_wrapped(&mut self, call: &mut Call) {
+        if matches!(call.name.as_str(), "sudo" | "doas") && !call.stdin.text.is_empty() {
+            // `sudo -s` starts a shell that reads its input.
+            let code = call.stdin.clone();
+            return self.run_value(&code, None, call);
+        }
         if call.name == "env" {
             call.fact(Act::Environment);
             call.output = Value::unknown(Taint::SECRET);
