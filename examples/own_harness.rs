@@ -3,14 +3,15 @@
 //! Run it with `cargo run -p vanta-examples --example own_harness`. Each step is answered by one method of `Run`. A tool
 //! executes only with the `ClearedCall` that `Run` hands out, so no harness, however odd, runs what was not cleared.
 
+use std::sync::Arc;
 use vanta_core::clock::{Clock, SystemClock};
-use vanta_core::ledger::{Ledger, MemoryLedger, Operator};
-use vanta_core::run::{Described, Execution, RunSettings};
+use vanta_core::execute::execute;
+use vanta_core::ledger::{Answer, Ledger, MemoryLedger, Operator};
+use vanta_core::run::{Described, RunSettings};
 use vanta_core::testing::ScriptedProvider;
 use vanta_core::tool::{DescribeContext, ToolContext};
 use vanta_core::{Action, CancelToken, LlmProvider, Message, Run, SafetyGate, Scope, Slots, Step, Tool};
 use vanta_core::{ToolOutput, approver::Decision, gate::LocalGate, provider::ModelContext, typed::tool_fn};
-use vanta_kernel::Answer;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct File {
@@ -20,8 +21,8 @@ struct File {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let pretend = |file: File| async move { ToolOutput::ok(format!("(pretended to delete {})", file.path)) };
-    let remove = tool_fn("remove", "Deletes a file", pretend)
-        .describing(|file: &File| vec![Action::delete(&file.path)]);
+    let remove = tool_fn("remove", "Deletes a file", pretend);
+    let remove: Arc<dyn Tool> = Arc::new(remove.describing(|file: &File| vec![Action::delete(&file.path)]));
     let model = ScriptedProvider::new()
         .call("remove", serde_json::json!({"path": "old.txt"}))
         .call("remove", serde_json::json!({"path": "/etc/passwd"}))
@@ -31,19 +32,22 @@ async fn main() -> anyhow::Result<()> {
     let (scope, slots, cancel) = (settings.scope.clone(), Slots::default(), CancelToken::new());
     let model_cx = ModelContext::new(cancel.clone(), slots.clone());
     let describe_cx = DescribeContext::new(scope.clone(), slots.clone());
-    let tool_cx = ToolContext::new(scope, slots, cancel);
+    let tool_cx = ToolContext::new(scope.clone(), slots, cancel);
     let (ledger, now) = (MemoryLedger::default(), || SystemClock.now());
     let mut run = Run::new(settings);
     run.begin(Some(Message::user("Clean up")));
-    loop {
+    let outcome = loop {
         let step = run.next(now());
         println!("{}", step.name());
         match step {
             Step::CallModel(request) => run.replied(model.complete(request, &model_cx).await, now())?,
-            // `Run` has refused what names no tool or does not fit its schema; with several, look `it.tool` up.
+            // What names no tool or does not fit its schema was refused; with several tools, look `it.tool` up.
             Step::Describe(it) => {
-                let actions = remove.describe_for_safety(&it.arguments, &describe_cx).await;
-                run.described(&it.call, actions.map(|actions| Described { actions, ..Default::default() }))?;
+                let described = match remove.describe_for_safety(&it.arguments, &describe_cx).await {
+                    Ok(actions) => Described::look(actions, &scope).await,
+                    Err(complaint) => Err(complaint),
+                };
+                run.described(&it.call, described)?;
             }
             Step::Assess(it) => run.assessed(&it.call, LocalGate.assess(&it.actions, &it.scope).await)?,
             // The ledger has the question before anybody answers, and the answer before anything acts on it.
@@ -55,7 +59,7 @@ async fn main() -> anyhow::Result<()> {
             }
             Step::ConsumeApproval(it) => {
                 let used = ledger.consume(it.approval, &it.binding, &it.holder).await;
-                run.consumed(&it.call, used.as_ref().map(|_| ()))?;
+                run.consumed(&it.call, used.as_ref().map(drop))?;
             }
             // Write them to a disk here, and answer once they are on it: what is not recorded must not run.
             Step::Persist(entries) => {
@@ -65,15 +69,13 @@ async fn main() -> anyhow::Result<()> {
             // Awaited on the spot. Spawn it to run reads side by side, and answer when `Step::Wait` says so.
             Step::Execute(cleared, limit) => {
                 let id = cleared.id().clone();
-                let ended = tokio::time::timeout(limit, remove.execute(cleared, &tool_cx)).await;
-                run.finished(&id, ended.map_or(Execution::TimedOut, Execution::Returned))?;
+                run.finished(&id, execute(remove.clone(), cleared, tool_cx.clone(), limit).await)?;
             }
             Step::Sleep(wait) => tokio::time::sleep(wait).await,
             Step::Wait => anyhow::bail!("nothing is running, so there is nothing to wait for"),
-            Step::Done(outcome) => {
-                println!("\n{}", run.report(outcome).text().unwrap_or_default());
-                return Ok(());
-            }
+            Step::Done(outcome) => break outcome,
         }
-    }
+    };
+    println!("\n{}", run.report(outcome).text().unwrap_or_default());
+    Ok(())
 }

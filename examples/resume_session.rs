@@ -9,11 +9,11 @@ use std::path::Path;
 
 use anyhow::bail;
 use serde_json::json;
+use vanta_core::ledger::Answer;
 use vanta_core::ledger::{FileLedger, Operator};
 use vanta_core::testing::ScriptedProvider;
 use vanta_core::typed::tool_fn;
 use vanta_core::{Action, Agent, LlmProvider, Outcome, Scope, Task, ToolOutput, ToolRegistry};
-use vanta_kernel::Answer;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Invoice {

@@ -151,6 +151,13 @@ impl Question {
             .expires_ms(self.expires_ms)
     }
 
+    /// The same question with its number in the ledger: a driver sets it before it asks an approver.
+    #[must_use]
+    pub fn filed_as(mut self, approval: ApprovalId) -> Self {
+        self.approval = Some(approval);
+        self
+    }
+
     /// The item in the ledger, once there is one.
     #[must_use]
     pub fn approval(&self) -> Option<ApprovalId> {
@@ -209,13 +216,22 @@ impl Approver for InteractiveApprover {
     }
 }
 
-/// Writes each answer of `inner` into the ledger before the run acts on it.
+/// Writes each answer of another approver into the ledger before the run acts on it.
 ///
-/// The ledger's operator side is what makes an approval count; an agent that holds none cannot approve anything.
+/// The ledger's operator side is what makes an approval count; an agent that holds none cannot approve anything. The
+/// agent's builder wraps its approver in this; a harness of your own does the same.
 #[derive(Debug)]
-pub(crate) struct Recorded {
-    pub(crate) inner: Arc<dyn Approver>,
-    pub(crate) operator: Arc<dyn Operator>,
+pub struct Recorded {
+    inner: Arc<dyn Approver>,
+    operator: Arc<dyn Operator>,
+}
+
+impl Recorded {
+    /// Records what `inner` answers with `operator`.
+    #[must_use]
+    pub fn new(inner: Arc<dyn Approver>, operator: Arc<dyn Operator>) -> Self {
+        Self { inner, operator }
+    }
 }
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! Runs one attempt of one cleared call. The only caller of [`Tool::execute`](crate::Tool::execute).
+//! Runs one attempt of one cleared call. The only caller of [`Tool::execute`]; drivers of their own use it too.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,8 +15,11 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Runs `cleared` until it answers, its `limit` is over, or the run is cancelled and the grace period too.
 ///
 /// The tool runs in a task of its own, so whatever it does, this returns: on a current-thread runtime for tools that
-/// yield, on a multi-thread runtime also for tools that block. A panic is caught.
-pub(crate) async fn execute(
+/// yield, on a multi-thread runtime also for tools that block. A panic is caught. After the limit, or a cancellation
+/// through `cx`, the tool has five seconds to stop; then its task is dropped.
+///
+/// Needs a tokio runtime with time. Dropping the future drops the tool's task.
+pub async fn execute(
     tool: Arc<dyn Tool>,
     cleared: ClearedCall,
     cx: ToolContext,

@@ -39,6 +39,7 @@
 //! | [`agent`] | the agent, its builder, and the driver of the loop |
 //! | [`run`] | every decision of the loop, as a machine without IO that your own driver can use |
 //! | [`provider`], [`tool`], [`gate`], [`approver`], [`ledger`], [`session`], [`search`] | the ports |
+//! | [`execute`] | the one caller of a tool, for drivers |
 //! | [`permission`], [`limits`](Limits), [`retry`] | what bounds a run |
 //! | [`event`], [`effect`] | what others see of it |
 //!
@@ -54,7 +55,7 @@ pub mod context;
 pub mod effect;
 mod error;
 pub mod event;
-mod execute;
+pub mod execute;
 pub mod gate;
 pub mod ledger;
 mod limits;

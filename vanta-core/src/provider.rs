@@ -33,7 +33,6 @@ pub type ReplyStream = Pin<Box<dyn Stream<Item = Result<StreamEvent, ProviderErr
 ///
 /// # Examples
 /// ```
-/// use futures_util::StreamExt;
 /// use vanta_core::message::Message;
 /// use vanta_core::provider::*;
 ///
@@ -48,8 +47,7 @@ pub type ReplyStream = Pin<Box<dyn Stream<Item = Result<StreamEvent, ProviderErr
 ///     async fn stream(&self, request: ModelRequest, _cx: &ModelContext) -> Result<ReplyStream, ProviderError> {
 ///         let text = request.messages().last().map(Message::text).unwrap_or_default();
 ///         let reply = ModelReply::new(Message::assistant(text.clone()), FinishReason::Stop);
-///         let events = [Ok(StreamEvent::TextDelta(text)), Ok(StreamEvent::Finished(reply))];
-///         Ok(futures_util::stream::iter(events).boxed())
+///         Ok(stream_of([Ok(StreamEvent::TextDelta(text)), Ok(StreamEvent::Finished(reply))]))
 ///     }
 /// }
 /// ```
@@ -81,6 +79,15 @@ pub trait LlmProvider: Send + Sync + fmt::Debug {
     fn context_window(&self) -> Option<u64> {
         self.model().context_window()
     }
+}
+
+/// A stream of prepared events: what a test double, a cache or a provider without streaming answers with.
+pub fn stream_of<I>(events: I) -> ReplyStream
+where
+    I: IntoIterator<Item = Result<StreamEvent, ProviderError>>,
+    I::IntoIter: Send + 'static,
+{
+    Box::pin(futures_util::stream::iter(events))
 }
 
 /// Reads a reply to its end, showing every event to `see` on the way.

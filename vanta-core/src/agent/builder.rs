@@ -1,5 +1,6 @@
 //! Puts an agent together. Everything has a careful default but the scope.
 
+#[cfg(unix)]
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,15 +11,21 @@ use super::{Agent, Parts};
 use crate::approver::{Approver, Defer, Recorded};
 use crate::clock::{Clock, IdSource, RandomIds, SystemClock};
 use crate::context::Prompt;
+#[cfg(unix)]
+use crate::effect::FileReceipts;
 use crate::error::AgentError;
 use crate::event::Observer;
 use crate::gate::{LocalGate, SafetyGate};
+#[cfg(unix)]
+use crate::ledger::FileLedger;
 use crate::ledger::{Ledger, MemoryLedger, Operator};
 use crate::limits::Limits;
 use crate::permission::Mode;
 use crate::provider::{LlmProvider, RequestOptions};
 use crate::retry::RetryPolicy;
 use crate::run::RunSettings;
+#[cfg(unix)]
+use crate::session::{FileSessionStore, StoreError};
 use crate::session::{MemorySessionStore, SessionId, SessionStore};
 use crate::tool::ToolRegistry;
 
@@ -116,17 +123,23 @@ impl AgentBuilder {
         self
     }
 
-    /// Sessions, ledger and receipts in `.vanta/` below `root`, so that another process can resume and decide.
+    /// Sessions, ledger and receipts in `.vanta/` below `root`, so that another process can resume and decide. The key
+    /// of the ledger lies in the user's state folder.
     ///
     /// # Errors
-    /// [`AgentError`] when the folder cannot be made or read.
+    /// [`AgentError`] when a folder cannot be made or read.
     #[cfg(unix)]
     pub fn on_disk(self, root: impl AsRef<Path>) -> Result<Self, AgentError> {
-        use crate::effect::FileReceipts;
-        use crate::ledger::FileLedger;
-        use crate::session::{FileSessionStore, StoreError};
-
         let ledger = FileLedger::open(root.as_ref())?;
+        self.on_disk_with(root, ledger)
+    }
+
+    /// Sessions and receipts in `.vanta/` below `root`, decisions in `ledger`.
+    ///
+    /// # Errors
+    /// As [`AgentBuilder::on_disk`].
+    #[cfg(unix)]
+    pub fn on_disk_with(self, root: impl AsRef<Path>, ledger: FileLedger) -> Result<Self, AgentError> {
         let vanta = root.as_ref().join(".vanta");
         let store = FileSessionStore::open(vanta.join("sessions"))?;
         let path = vanta.join("tool-effects.jsonl");
@@ -228,7 +241,7 @@ impl AgentBuilder {
         });
         let approver = self.approver.unwrap_or_else(|| Arc::new(Defer));
         let approver = match operator {
-            Some(operator) => Arc::new(Recorded { inner: approver, operator }),
+            Some(operator) => Arc::new(Recorded::new(approver, operator)),
             None => approver,
         };
         let prompt = self.prompt.unwrap_or_else(|| default_prompt(&scope));

@@ -1,12 +1,11 @@
 //! The driver: asks the machine for a step, performs it through a port, answers.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
+use vanta_kernel::ApprovalStatus;
 use vanta_kernel::json::Json;
-use vanta_kernel::{Action, ApprovalStatus, Reading, Scope, read, sha256};
 
 use super::Parts;
 use crate::approver::{Decision, Question};
@@ -26,9 +25,6 @@ use crate::tool::{DescribeContext, DescribeError, Tool, ToolContext};
 
 /// How long a tool may take to describe a call.
 const DESCRIBE_LIMIT: Duration = Duration::from_secs(30);
-
-/// Largest script file whose content an approval is bound to; a larger one cannot be vouched for.
-const SCRIPT_BYTES: u64 = 4 * 1024 * 1024;
 
 pub(super) struct Drive {
     parts: Arc<Parts>,
@@ -162,9 +158,9 @@ impl Drive {
     }
 
     /// The ledger knows the question first, so that an answer from anywhere finds it; then the approver is asked.
-    async fn ask(&mut self, mut question: Question) -> Result<(), AgentError> {
+    async fn ask(&mut self, question: Question) -> Result<(), AgentError> {
         let item = self.parts.ledger.propose(&question.proposal()).await?;
-        question.approval = Some(item.id());
+        let question = question.filed_as(item.id());
         let decision = match item.status() {
             // Consumed by this very attempt before a crash; the ledger checks the holder once more.
             ApprovalStatus::Approved | ApprovalStatus::Consumed => Decision::Approve,
@@ -310,8 +306,7 @@ async fn describe(
 ) -> Result<Described, DescribeError> {
     let work = async move {
         let actions = tool.describe_for_safety(&call.arguments, &cx).await?;
-        let scripts = script_digests(&actions, cx.scope()).await?;
-        Ok(Described { actions, scripts })
+        Described::look(actions, cx.scope()).await
     };
     let mut task = tokio::spawn(work);
     match tokio::time::timeout(DESCRIBE_LIMIT, &mut task).await {
@@ -321,38 +316,6 @@ async fn describe(
             task.abort();
             Err(DescribeError::new("the tool took too long to describe the call"))
         }
-    }
-}
-
-/// Digests of the script files the actions would run.
-async fn script_digests(actions: &[Action], scope: &Scope) -> Result<Vec<(String, String)>, DescribeError> {
-    let readings: Vec<Reading> = actions.iter().map(|action| read(action, scope)).collect();
-    let paths: Vec<String> = readings
-        .iter()
-        .flat_map(Reading::commands)
-        .flat_map(|command| command.scripts().map(str::to_owned))
-        .collect();
-    if paths.is_empty() {
-        return Ok(Vec::new());
-    }
-    let digests =
-        move || paths.into_iter().map(|path| script_digest(&path).map(|digest| (path, digest))).collect();
-    tokio::task::spawn_blocking(digests)
-        .await
-        .unwrap_or_else(|_| Err(DescribeError::new("the runtime is shutting down")))
-}
-
-fn script_digest(path: &str) -> Result<String, DescribeError> {
-    match std::fs::metadata(path) {
-        Ok(meta) if meta.is_file() && meta.len() > SCRIPT_BYTES => {
-            Err(DescribeError::new(format!("`{path}` is too large to be vouched for as a script")))
-        }
-        Ok(meta) if meta.is_file() => match std::fs::read(Path::new(path)) {
-            Ok(bytes) => Ok(sha256::hex(&sha256::sha256(&bytes))),
-            Err(error) => Err(DescribeError::new(format!("cannot read the script `{path}`: {error}"))),
-        },
-        // Not there, or no file: that, too, is a state an approval is bound to.
-        _ => Ok("absent".to_owned()),
     }
 }
 

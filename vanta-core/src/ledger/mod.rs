@@ -11,11 +11,11 @@ use std::fmt;
 
 use async_trait::async_trait;
 use vanta_kernel::json::Json;
-use vanta_kernel::{Answer, Approval, ApprovalError, ApprovalId, Proposal};
 
 #[cfg(unix)]
 pub use file::FileLedger;
 pub use memory::MemoryLedger;
+pub use vanta_kernel::{Answer, Approval, ApprovalError, ApprovalId, ApprovalStatus, Proposal, RaisedBy};
 
 /// The agent's side of the ledger.
 ///

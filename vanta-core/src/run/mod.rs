@@ -16,6 +16,7 @@ mod calls;
 mod cleared;
 mod outcome;
 mod report;
+mod scripts;
 mod state;
 mod step;
 

@@ -10,7 +10,7 @@ use crate::approver::Question;
 use crate::message::{CallId, JsonObject};
 use crate::provider::ModelRequest;
 use crate::session::Entry;
-use crate::tool::ToolOutput;
+use crate::tool::{DescribeError, ToolOutput};
 
 /// What the driver has to do next. Exhaustive on purpose: a driver that does not know a step must not compile.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub enum Step {
     Persist(Vec<Arc<Entry>>),
     /// Run the tool, and go on asking for steps meanwhile; answer with [`Run::finished`](super::Run::finished).
     Execute(ClearedCall, Duration),
-    /// Wait this long, then ask for the next step.
+    /// Wait this long (less does no harm), then ask for the next step with the time it is then.
     Sleep(Duration),
     /// Nothing to start: await one of the executions and answer it.
     Wait,
@@ -99,6 +99,17 @@ pub struct Described {
     pub actions: Vec<Action>,
     /// Digests of the script files it would run, so that an approval is bound to their content.
     pub scripts: Vec<(String, String)>,
+}
+
+impl Described {
+    /// `actions`, with the digests of the script files they would run, read from the disk.
+    ///
+    /// # Errors
+    /// [`DescribeError`] when a script cannot be read, or is too large to be vouched for.
+    pub async fn look(actions: Vec<Action>, scope: &Scope) -> Result<Self, DescribeError> {
+        let scripts = super::scripts::digests(&actions, scope).await?;
+        Ok(Self { actions, scripts })
+    }
 }
 
 /// How an execution ended.

@@ -4,13 +4,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use futures_util::StreamExt;
-use futures_util::stream;
 
 use crate::message::{Args, CallId, ContentPart, Message, Role, ToolCall};
 use crate::provider::{
     ErrorClass, FinishReason, LlmProvider, ModelContext, ModelInfo, ModelReply, ModelRequest, ProviderError,
-    ReplyStream, StreamEvent, Usage,
+    ReplyStream, StreamEvent, Usage, stream_of,
 };
 
 /// Answers with prepared replies, in order, streaming text word by word. Clones share the script and what was asked.
@@ -132,7 +130,7 @@ impl LlmProvider for ScriptedProvider {
         let used_up =
             || Err(ProviderError::new(ErrorClass::InvalidRequest, "the script has no further reply"));
         let reply = next.unwrap_or_else(used_up)?;
-        Ok(stream::iter(events_of(reply).into_iter().map(Ok)).boxed())
+        Ok(stream_of(events_of(reply).into_iter().map(Ok)))
     }
 }
 
