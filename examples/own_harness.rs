@@ -1,17 +1,16 @@
 //! Your own harness: `Run` decides, this loop only performs. There is no `Agent` here.
 //!
-//! Run it with `cargo run -p vanta-examples --example own_harness`. Each step is answered by one method of `Run`. A tool
-//! executes only with the `ClearedCall` that `Run` hands out, so no harness, however odd, runs what was not cleared.
+//! Each step is answered by one method of `Run`. A tool runs only with the `ClearedCall` that `Run` hands out, so no
+//! harness, however odd, runs what was not cleared. `cargo run -p vanta-examples --example own_harness`.
 
 use std::sync::Arc;
 use vanta_core::clock::{Clock, SystemClock};
-use vanta_core::execute::execute;
 use vanta_core::ledger::{Answer, Ledger, MemoryLedger, Operator};
 use vanta_core::run::{Described, RunSettings};
 use vanta_core::testing::ScriptedProvider;
 use vanta_core::tool::{DescribeContext, ToolContext};
 use vanta_core::{Action, CancelToken, LlmProvider, Message, Run, SafetyGate, Scope, Slots, Step, Tool};
-use vanta_core::{ToolOutput, approver::Decision, gate::LocalGate, provider::ModelContext, typed::tool_fn};
+use vanta_core::{ToolOutput, approver::Decision, execute, gate::LocalGate, provider::ModelContext, typed};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct File {
@@ -21,7 +20,7 @@ struct File {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let pretend = |file: File| async move { ToolOutput::ok(format!("(pretended to delete {})", file.path)) };
-    let remove = tool_fn("remove", "Deletes a file", pretend);
+    let remove = typed::tool_fn("remove", "Deletes a file", pretend);
     let remove: Arc<dyn Tool> = Arc::new(remove.describing(|file: &File| vec![Action::delete(&file.path)]));
     let model = ScriptedProvider::new()
         .call("remove", serde_json::json!({"path": "old.txt"}))
@@ -69,7 +68,7 @@ async fn main() -> anyhow::Result<()> {
             // Awaited on the spot. Spawn it to run reads side by side, and answer when `Step::Wait` says so.
             Step::Execute(cleared, limit) => {
                 let id = cleared.id().clone();
-                run.finished(&id, execute(remove.clone(), cleared, tool_cx.clone(), limit).await)?;
+                run.finished(&id, execute::execute(remove.clone(), cleared, tool_cx.clone(), limit).await)?;
             }
             Step::Sleep(wait) => tokio::time::sleep(wait).await,
             Step::Wait => anyhow::bail!("nothing is running, so there is nothing to wait for"),
