@@ -7,7 +7,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use vanta_core::Action;
 use vanta_core::approver::{Approver, Decision, InteractiveApprover, Question};
+use vanta_core::ledger::{FileLedger, LedgerError, Operator};
 use vanta_core::permission::{Rule, RuleEffect, RuleMatch};
+use vanta_kernel::{Answer, Approval, ApprovalId};
 
 use crate::args::OnAsk;
 use crate::keys::{self, Key};
@@ -32,6 +34,33 @@ impl Answers {
             note(&paint.careful(warning));
         }
         Self { how, person: InteractiveApprover::new(move |question| ask(question, paint, &stop)) }
+    }
+
+    /// Who gives the answers, when it is not a person at this moment.
+    pub(crate) fn standing(&self) -> Option<&'static str> {
+        match self.how {
+            OnAsk::Approve => Some("--on-ask approve"),
+            OnAsk::Deny => Some("--on-ask deny"),
+            OnAsk::Prompt | OnAsk::Defer => None,
+        }
+    }
+}
+
+/// Records answers as those of a standing order, so that nobody takes them for a person's.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    pub(crate) ledger: FileLedger,
+    pub(crate) by: &'static str,
+}
+
+#[async_trait]
+impl Operator for Standing {
+    async fn decide(&self, id: ApprovalId, answer: Answer, _: &str) -> Result<Approval, LedgerError> {
+        self.ledger.decide(id, answer, self.by).await
+    }
+
+    async fn approvals(&self) -> Result<Vec<Approval>, LedgerError> {
+        self.ledger.approvals().await
     }
 }
 

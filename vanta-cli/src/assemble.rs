@@ -1,13 +1,14 @@
 //! Puts the agent together from its parts: files, tools, model, who answers.
 
 use anyhow::Result;
-use vanta_core::approver::Approver;
 use vanta_core::event::Observer;
+use vanta_core::ledger::FileLedger;
 use vanta_core::retry::RetryPolicy;
 use vanta_core::{Agent, ToolRegistry};
 use vanta_providers::OpenAiCompatible;
 use vanta_providers::openai_compatible::Preset;
 
+use crate::approve::{Answers, Standing};
 use crate::config::{Choices, Endpoint, Env, retries};
 use crate::exit::Complaint;
 use crate::site::Site;
@@ -18,7 +19,7 @@ pub(crate) fn agent(
     choices: &Choices,
     env: Env<'_>,
     observer: impl Observer + 'static,
-    approver: impl Approver + 'static,
+    answers: Answers,
 ) -> Result<Agent> {
     let tools = tools(choices.tools.as_deref())?;
     let endpoint = Endpoint::find(choices, env)?;
@@ -26,19 +27,22 @@ pub(crate) fn agent(
     if let Some(times) = retries(env)? {
         retry = retry.with_max_retries(times);
     }
-    let agent = Agent::builder()
+    let standing = answers.standing();
+    let mut builder = Agent::builder()
         .provider(provider(&endpoint)?)
         .tools(tools)
         .scope(site.scope()?)
         .on_disk(site.root())?
         .observer(observer)
-        .approver(approver)
+        .approver(answers)
         .limits(choices.limits())
         .mode(choices.mode.unwrap_or_default())
         .retry(retry)
-        .notes(notes(choices, &endpoint)?)
-        .build()?;
-    Ok(agent)
+        .notes(notes(choices, &endpoint)?);
+    if let Some(by) = standing {
+        builder = builder.operator(Standing { ledger: FileLedger::open(site.root())?, by });
+    }
+    Ok(builder.build()?)
 }
 
 /// What `resume` finds again.

@@ -103,6 +103,12 @@ impl Choices {
         }
     }
 
+    /// The variable that holds the key of the provider that was named, or of any that speaks like OpenAI.
+    pub(crate) fn key_variable(&self) -> Option<&'static str> {
+        let preset = self.provider.as_deref().and_then(Preset::find);
+        preset.map_or(Some(OPENAI_KEY), Preset::key_variable)
+    }
+
     pub(crate) fn limits(&self) -> Limits {
         let mut limits = Limits::default();
         if let Some(turns) = self.max_turns {

@@ -155,7 +155,7 @@ impl<'a> Desk<'a> {
             self.stop.after(Duration::from_millis(limit));
         }
         let report = agent.run(task.cancel(self.stop.token().clone())).await?;
-        let next = next_steps(site, report.session(), report.outcome()).await;
+        let next = next_steps(site, choices, report.session(), report.outcome()).await;
         Ok(Ended { ending: Ending::of_report(&report), next })
     }
 
@@ -203,7 +203,7 @@ impl<'a> Desk<'a> {
 }
 
 /// What to do next, where it is not plain from the outcome's own words.
-async fn next_steps(site: &Site, session: &SessionId, outcome: &Outcome) -> Vec<String> {
+async fn next_steps(site: &Site, choices: &Choices, session: &SessionId, outcome: &Outcome) -> Vec<String> {
     let resume = format!("vanta resume {session} {}", site.root_flag());
     match outcome {
         Outcome::AwaitingApproval { approvals } => {
@@ -212,7 +212,7 @@ async fn next_steps(site: &Site, session: &SessionId, outcome: &Outcome) -> Vec<
             lines
         }
         Outcome::ProviderFailed { class, .. } => {
-            let hint = advice(*class).map(|advice| format!("hint: {advice}"));
+            let hint = advice(*class, choices).map(|advice| format!("hint: {advice}"));
             hint.into_iter().chain([format!("to go on: {resume}")]).collect()
         }
         Outcome::Done { .. } | Outcome::Refused { .. } => Vec::new(),
@@ -240,17 +240,20 @@ async fn waiting(site: &Site, ids: &[u64]) -> Vec<String> {
     lines
 }
 
-fn advice(class: ErrorClass) -> Option<&'static str> {
-    match class {
-        ErrorClass::Auth | ErrorClass::Permission => Some("check the key in the provider's variable"),
-        ErrorClass::NotFound => Some("check --base-url (it usually ends in /v1) and --model"),
-        ErrorClass::Transport | ErrorClass::Timeout => Some("check that the server runs, and --base-url"),
-        ErrorClass::MalformedResponse | ErrorClass::StreamTruncated => {
-            Some("check that --base-url is a Chat Completions endpoint; resume tries again")
+fn advice(class: ErrorClass, choices: &Choices) -> Option<String> {
+    let advice = match class {
+        ErrorClass::Auth | ErrorClass::Permission => {
+            let variable = choices.key_variable().unwrap_or("the provider's variable");
+            return Some(format!("check the key in {variable}"));
         }
-        ErrorClass::QuotaExhausted => Some("add credit, or choose another --provider; resume goes on"),
-        _ => None,
-    }
+        ErrorClass::NotFound => "check --base-url (it usually ends in /v1) and --model",
+        ErrorClass::Transport | ErrorClass::Timeout => "check that the server runs, and --base-url",
+        ErrorClass::MalformedResponse => "check that --base-url is that of a Chat Completions endpoint",
+        ErrorClass::StreamTruncated => "resume asks the model again",
+        ErrorClass::QuotaExhausted => "add credit, or choose another --provider",
+        _ => return None,
+    };
+    Some(advice.to_owned())
 }
 
 fn env(name: &str) -> Option<String> {

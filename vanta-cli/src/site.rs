@@ -51,13 +51,10 @@ impl Site {
     /// Where actions may happen.
     pub(crate) fn scope(&self) -> Result<Scope> {
         let state = self.state()?;
-        let mut scope = Scope::new(self.root.to_string_lossy())
+        Ok(Scope::new(self.root.to_string_lossy())
+            .home(home())
             .temp(std::env::temp_dir().to_string_lossy())
-            .protect(state.path().to_string_lossy());
-        if let Some(home) = std::env::var("HOME").ok().filter(|home| home.starts_with('/')) {
-            scope = scope.home(home);
-        }
-        Ok(scope)
+            .protect(state.path().to_string_lossy()))
     }
 
     fn vanta(&self) -> PathBuf {
@@ -104,5 +101,44 @@ impl Site {
     }
 }
 
+/// What a shell takes `~` for: the variable, else the user's entry in the system's list.
+///
+/// Never nothing: a scope without a home would take `~` for a name inside the root.
+fn home() -> String {
+    let absolute = |home: &String| home.starts_with('/');
+    let listed = || {
+        let users = fs::read_to_string("/etc/passwd").ok()?;
+        home_of(&users, rustix::process::getuid().as_raw())
+    };
+    let home = std::env::var("HOME").ok().filter(absolute).or_else(listed);
+    home.unwrap_or_else(|| NO_HOME.to_owned())
+}
+
+/// The home of user number `uid` in the system's list of users.
+fn home_of(users: &str, uid: u32) -> Option<String> {
+    let of_line = |line: &str| {
+        let mut fields = line.split(':').skip(2);
+        let number: u32 = fields.next()?.parse().ok()?;
+        let home = fields.nth(2)?;
+        (number == uid && home.starts_with('/')).then(|| home.to_owned())
+    };
+    users.lines().find_map(of_line)
+}
+
+/// Outside any root, so that whatever names the home of nobody is asked about.
+const NO_HOME: &str = "/nonexistent";
+
 /// In the state folder: the ids of sessions started here, one a line.
 const OWN_SESSIONS: &str = "sessions";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_home_is_that_of_the_user() {
+        let users = "root:x:0:0:root:/root:/bin/sh\nbroken\ndana:x:1000:1000:Dana,,,:/home/dana:/bin/zsh\n";
+        assert_eq!(home_of(users, 1000).as_deref(), Some("/home/dana"));
+        assert_eq!((home_of(users, 0).as_deref(), home_of(users, 7)), (Some("/root"), None));
+    }
+}

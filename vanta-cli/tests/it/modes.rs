@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::model::{Model, Reply, calls, shell};
-use crate::vanta::World;
+use crate::vanta::{Running, World};
 
 fn write(path: &str) -> Reply {
     calls(&[("write_file", json!({"path": path, "content": "new"}))])
@@ -29,10 +29,10 @@ fn a_resumed_session_keeps_its_mode_and_its_model() {
     let mut command =
         world.command(&["run", "plan", "--mode", "plan", "--base-url", &url, "--model", "special"]);
     command.env_remove("VANTA_OPENAI_BASE_URL");
-    crate::vanta::Running::start(command).end().is(0, &[]);
+    Running::start(command).end().is(0, &[]);
     let mut command = world.command(&["resume", "--last", "now do it"]);
     command.env_remove("VANTA_OPENAI_BASE_URL");
-    crate::vanta::Running::start(command).end().is(0, &[]);
+    Running::start(command).end().is(0, &[]);
     assert_eq!(model.requests().len(), 4);
     assert!(model.requests().iter().all(|request| request["model"] == "special"));
     assert!(!world.root().join("b.txt").exists());
@@ -66,6 +66,18 @@ fn a_standing_answer_is_given_to_every_ask_and_to_no_block() {
     world.vanta(&args).is(0, &["warning", "block"]);
     assert!(!world.root().join("old").exists());
     assert!(model.results()[1].1.contains("blocked"), "{:?}", model.results());
+    // Nobody takes either for the answer of a person.
+    let listed = world.vanta(&["approvals", "list", "--all", "--json"]).stdout;
+    assert!(listed.contains("--on-ask deny") && listed.contains("--on-ask approve"), "{listed}");
+}
+
+#[test]
+fn without_a_home_in_the_environment_the_home_is_still_outside() {
+    let model = Model::start(vec![shell("cp a.txt ~/vanta-test-must-not-exist"), Reply::Text("Done.")]);
+    let world = World::new(&model);
+    let mut command = world.command(&["run", "copy"]);
+    command.env_remove("HOME");
+    Running::start(command).end().is(10, &["outside"]);
 }
 
 #[test]
