@@ -53,15 +53,17 @@ impl Live {
 
     /// What earlier processes did was shown there; only their open calls are of interest.
     pub(crate) fn opened(&self, records: &[Record]) {
-        let calls: Vec<ToolCall> = records
-            .iter()
-            .filter_map(|record| match record.entry() {
-                Entry::TurnFinished { reply, .. } => Some(reply.message()),
-                _ => None,
-            })
-            .flat_map(|message| message.tool_calls().cloned())
-            .collect();
-        self.state().calls.extend(calls.iter().map(Call::new));
+        let mut calls: Vec<Call> = Vec::new();
+        for record in records {
+            match record.entry() {
+                Entry::TurnFinished { reply, .. } => {
+                    calls.extend(reply.message().tool_calls().map(Call::new))
+                }
+                Entry::ToolSettled { call, .. } => calls.retain(|open| open.id != *call),
+                _ => {}
+            }
+        }
+        self.state().calls = calls;
     }
 
     pub(crate) fn event(&self, event: &RunEvent) {

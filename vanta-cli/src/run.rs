@@ -9,7 +9,7 @@ use vanta_core::ledger::Operator;
 use vanta_core::permission::RuleEffect;
 use vanta_core::provider::ErrorClass;
 use vanta_core::session::{Entry, Record, SessionId, SessionStore, StoreError};
-use vanta_core::{Outcome, Task};
+use vanta_core::{Limit, Outcome, Task};
 
 use crate::approve::{Answers, action_text};
 use crate::args::{ResumeArgs, RunArgs, RunOptions};
@@ -215,8 +215,20 @@ async fn next_steps(site: &Site, choices: &Choices, session: &SessionId, outcome
             let hint = advice(*class, choices).map(|advice| format!("hint: {advice}"));
             hint.into_iter().chain([format!("to go on: {resume}")]).collect()
         }
+        Outcome::LimitReached { limit } => vec![format!("to go on: {resume} {}", larger(*limit))],
         Outcome::Done { .. } | Outcome::Refused { .. } => Vec::new(),
         _ => vec![format!("to go on: {resume}")],
+    }
+}
+
+/// The flag that a larger limit is given with.
+fn larger(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Turns => "--max-turns N",
+        Limit::ToolCalls => "--max-tool-calls N",
+        Limit::Tokens => "--max-tokens N",
+        Limit::WallClock => "--timeout DUR",
+        _ => "",
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::json;
@@ -61,6 +63,24 @@ fn a_signal_while_a_command_runs_stops_the_command() {
     assert_eq!(ended.lines().last().unwrap()["outcome"]["kind"], "cancelled");
     let pid = world.file("pid").trim().to_owned();
     wait_until("the end of the command", || !std::path::Path::new("/proc").join(&pid).exists());
+}
+
+#[test]
+fn a_second_signal_ends_the_process_at_once() {
+    let stubborn = shell("trap '' TERM; echo ready > ready; sleep 5; sleep 1");
+    let model = Model::start(vec![stubborn, Reply::Text("late")]);
+    let world = World::new(&model);
+    let running = world.start(&["run", "wait", "--json", "--on-ask", "approve"]);
+    wait_until("the command", || world.file("ready") == "ready\n");
+    running.signal(Signal::INT);
+    // The command has two seconds to end by itself; it will not.
+    thread::sleep(Duration::from_millis(300));
+    running.signal(Signal::INT);
+    let ended = running.end();
+    ended.is(130, &[]);
+    assert_eq!(ended.lines().last().unwrap()["outcome"]["kind"], "cancelled");
+    assert_eq!(world.count("tool_settled"), 0);
+    world.vanta(&["resume", "--last"]).is(0, &["unknown"]);
 }
 
 #[test]

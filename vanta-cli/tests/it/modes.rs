@@ -86,7 +86,9 @@ fn every_limit_ends_the_run_and_resume_goes_on() {
     for limit in [["--max-turns", "1"], ["--max-tokens", "10"], ["--max-tool-calls", "0"]] {
         let model = Model::start(vec![list(), Reply::Text("Done.")]);
         let world = World::new(&model);
-        world.vanta(&["run", "look", limit[0], limit[1]]).is(4, &["limit", "vanta resume"]);
+        world
+            .vanta(&["run", "look", limit[0], limit[1]])
+            .is(4, &["limit", "vanta resume", &format!("{} N", limit[0])]);
         world.vanta(&["resume", "--last", limit[0], "1000"]).is(0, &[]);
     }
     let model = Model::start(vec![list()]);
