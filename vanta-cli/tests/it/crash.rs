@@ -1,5 +1,7 @@
 //! Killed in the middle, then resumed.
 
+use std::fs;
+
 use crate::model::{Model, Reply, shell};
 use crate::vanta::{Running, World, wait_until};
 
@@ -81,4 +83,26 @@ fn a_session_at_work_is_busy_for_others() {
     assert_eq!(lines.last().unwrap()["outcome"]["kind"], "failed");
     model.release();
     assert_eq!(running.end().stdout, "Mine.\n");
+}
+
+#[test]
+fn storage_that_fails_in_the_middle_means_no_effect() {
+    let mark = Reply::Held(Box::new(shell("echo mark >> effects.txt")));
+    let model = Model::start(vec![mark, shell("echo mark >> effects.txt"), Reply::Text("Done.")]);
+    let world = World::new(&model);
+    let running = world.start(&["run", "mark it", "--on-ask", "approve", "--json"]);
+    model.wait_for_requests(1);
+    let (log, aside) = (world.log_path(), world.root().join("aside"));
+    fs::rename(&log, &aside).unwrap();
+    fs::create_dir(&log).unwrap();
+    model.release();
+    let ended = running.end();
+    ended.is(15, &["log.jsonl", "resume"]);
+    ended.lines();
+    assert_eq!(world.file("effects.txt"), "");
+
+    fs::remove_dir(&log).unwrap();
+    fs::rename(&aside, &log).unwrap();
+    world.vanta(&["resume", "--last", "--on-ask", "approve"]).is(0, &[]);
+    assert_eq!(world.file("effects.txt"), "mark\n");
 }
