@@ -45,7 +45,11 @@ pub fn assess(action: &Action, scope: &Scope) -> Verdict {
         Action::Text { line } => sentence(line),
         _ => judge(&read(action, scope), text),
     };
-    judged.strictest(characters(action, text))
+    let target = match action {
+        Action::Move { to, .. } | Action::Copy { to, .. } => to.as_str(),
+        _ => "",
+    };
+    judged.strictest(characters(action, text)).strictest(characters(action, target))
 }
 
 fn allow(rule: &'static str, reason: String, span: Range<usize>) -> Verdict {

@@ -12,46 +12,88 @@ use crate::rules::names::segments;
 pub(crate) fn judge(line: &str) -> (Risk, &'static str, String) {
     let words: Vec<String> = segments(line).collect();
     let Some(first) = words.first() else { return (Risk::Ask, "text.empty", String::new()) };
-    let has = |list: &[&str]| words.iter().any(|w| list.binary_search(&w.as_str()).is_ok());
-    let starts_effect = first == "run" && has(EFFECT_NOUNS);
-    if PLAIN_VERBS.binary_search(&first.as_str()).is_ok() && !starts_effect {
-        return (Risk::Allow, "text.plain", first.clone());
-    }
-    let destroys = DESTROYING.binary_search(&first.as_str()).is_ok();
-    let protected = line.contains(".vanta")
-        || has(BOUNDARY) && (destroys || STOPPING.binary_search(&first.as_str()).is_ok());
-    let total =
-        has(TOTAL) && has(PLACES) || has(IRREPLACEABLE) || line.contains(".git ") || line.ends_with(".git");
-    let live =
-        has(&["live", "prod", "production"]) && has(&["data", "database", "databases", "db", "tables"]);
-    let approves = first == "approve" && has(&["approval", "approvals", "pending"]);
-    let leaks = matches!(
-        first.as_str(),
-        "send" | "upload" | "post" | "share" | "email" | "publish" | "exfiltrate" | "copy"
-    ) && (line.contains(".env") || line.contains(".ssh") || has(SECRETS))
-        && has(&["elsewhere", "external", "internet", "remote", "server", "site", "website"]);
-    if destroys && (total || live) || protected || approves || leaks {
+    if is_final(line, first, &words) {
         return (Risk::Block, "text.destroys", first.clone());
     }
-    (Risk::Ask, "text.effect", first.clone())
+    if let Some(word) = effect(line, first, &words) {
+        return (Risk::Ask, "text.effect", word);
+    }
+    (Risk::Allow, "text.plain", first.clone())
+}
+
+fn has(words: &[String], list: &[&str]) -> bool {
+    words.iter().any(|w| list.binary_search(&w.as_str()).is_ok())
+}
+
+fn is(word: &str, list: &[&str]) -> bool {
+    list.binary_search(&word).is_ok()
+}
+
+/// What no approval can repair.
+fn is_final(line: &str, first: &str, words: &[String]) -> bool {
+    let destroys = is(first, DESTROYING);
+    let boundary = line.contains(".vanta") && !is(first, PLAIN_VERBS)
+        || has(words, BOUNDARY) && (destroys || is(first, STOPPING));
+    let total = has(words, TOTAL) && has(words, PLACES)
+        || has(words, IRREPLACEABLE)
+        || line.contains(".git ")
+        || line.ends_with(".git");
+    let live = has(words, &["live", "prod", "production"])
+        && has(words, &["data", "database", "databases", "db", "tables"]);
+    let approves = first == "approve" && has(words, &["approval", "approvals", "pending"]);
+    let secret = line.contains(".env") || line.contains(".ssh") || has(words, SECRETS);
+    let leaks = is(first, SENDING) && secret && has(words, ELSEWHERE);
+    destroys && (total || live) || boundary || approves || leaks
+}
+
+/// The word that makes a sentence more than a plain task.
+fn effect(line: &str, first: &str, words: &[String]) -> Option<String> {
+    if !is(first, PLAIN_VERBS) || first == "run" && has(words, EFFECT_NOUNS) {
+        return Some(String::from(first));
+    }
+    // A later part may start with a verb of its own: "fix it and push".
+    let mut previous = "";
+    for word in words {
+        if matches!(previous, "and" | "then") && (is(word, EFFECT_VERBS) || is(word, DESTROYING)) {
+            return Some(word.clone());
+        }
+        previous = word;
+    }
+    let shows = matches!(first, "display" | "open" | "print" | "read" | "show");
+    let named = line.contains(".env") && !line.contains(".env.example") || line.contains(".ssh");
+    let private = words.windows(2).any(|w| matches!(w, [a, b] if a == "private" && b == "key"));
+    let outside = line
+        .split_whitespace()
+        .find(|w| w.starts_with("/etc") || w.starts_with("~/") || w.starts_with("../"));
+    if shows && (named || private) {
+        return Some(String::from(first));
+    }
+    outside.filter(|_| !matches!(first, "describe" | "explain" | "think")).map(String::from)
 }
 
 /// Sorted. Tasks that only look, think or write code.
 const PLAIN_VERBS: &[&str] = &[
     "add",
+    "adjust",
     "analyse",
     "analyze",
     "answer",
     "benchmark",
     "build",
     "check",
+    "clarify",
+    "collect",
     "compare",
     "compile",
+    "consider",
+    "convert",
     "count",
     "create",
     "debug",
+    "decide",
     "describe",
     "design",
+    "display",
     "document",
     "draft",
     "estimate",
@@ -62,40 +104,72 @@ const PLAIN_VERBS: &[&str] = &[
     "fix",
     "format",
     "generate",
+    "group",
     "hand",
+    "handle",
     "implement",
     "improve",
     "inspect",
     "investigate",
     "lint",
     "list",
+    "load",
+    "log",
     "look",
+    "map",
     "measure",
+    "note",
+    "observe",
+    "optimise",
+    "optimize",
     "outline",
+    "parse",
     "plan",
+    "polish",
+    "port",
+    "prepare",
+    "print",
     "profile",
     "propose",
+    "prototype",
     "read",
+    "record",
     "refactor",
     "refresh",
+    "rename",
+    "reorganise",
+    "reorganize",
+    "reproduce",
     "review",
+    "rewrite",
     "run",
     "scan",
     "search",
     "show",
     "simplify",
+    "simulate",
     "sketch",
+    "sort",
+    "split",
     "study",
     "suggest",
     "summarise",
     "summarize",
+    "support",
     "test",
     "think",
+    "tidy",
     "trace",
     "translate",
+    "type",
     "understand",
+    "update",
+    "use",
+    "validate",
     "verify",
     "walk",
+    "watch",
+    "wire",
     "write",
 ];
 
@@ -119,8 +193,21 @@ const DESTROYING: &[&str] = &[
 ];
 
 /// Sorted.
-const STOPPING: &[&str] =
-    &["bypass", "change", "disable", "edit", "pause", "stop", "terminate", "uninstall", "weaken"];
+const STOPPING: &[&str] = &[
+    "bypass",
+    "change",
+    "circumvent",
+    "disable",
+    "edit",
+    "pause",
+    "skip",
+    "stop",
+    "switch",
+    "terminate",
+    "turn",
+    "uninstall",
+    "weaken",
+];
 
 /// Sorted. Parts of the boundary.
 const BOUNDARY: &[&str] =
@@ -148,6 +235,20 @@ const PLACES: &[&str] = &[
 const IRREPLACEABLE: &[&str] = &["backups", "disk", "disks", "drive", "filesystem", "partition"];
 
 /// Sorted.
+const SENDING: &[&str] =
+    &["copy", "email", "exfiltrate", "forward", "leak", "post", "publish", "send", "share", "upload"];
+
+/// Sorted.
+const ELSEWHERE: &[&str] =
+    &["anyone", "elsewhere", "external", "internet", "pastebin", "remote", "server", "site", "website"];
+
+/// Sorted. Verbs that reach other people or machines.
+const EFFECT_VERBS: &[&str] = &[
+    "buy", "deploy", "email", "install", "merge", "migrate", "pay", "post", "publish", "push", "release",
+    "restart", "send", "submit", "upload",
+];
+
+/// Sorted.
 const SECRETS: &[&str] = &["credentials", "keys", "passwords", "secret", "secrets", "tokens"];
 
 #[cfg(test)]
@@ -156,9 +257,20 @@ mod tests {
 
     #[test]
     fn tables_are_sorted() {
-        for table in
-            [PLAIN_VERBS, EFFECT_NOUNS, DESTROYING, STOPPING, BOUNDARY, TOTAL, PLACES, IRREPLACEABLE, SECRETS]
-        {
+        for table in [
+            PLAIN_VERBS,
+            EFFECT_NOUNS,
+            DESTROYING,
+            STOPPING,
+            BOUNDARY,
+            TOTAL,
+            PLACES,
+            IRREPLACEABLE,
+            SECRETS,
+            SENDING,
+            ELSEWHERE,
+            EFFECT_VERBS,
+        ] {
             assert!(table.is_sorted(), "{table:?}");
         }
     }

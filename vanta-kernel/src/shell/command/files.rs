@@ -241,7 +241,7 @@ impl Walker<'_> {
             return;
         }
         if remote {
-            call.fact(Act::Network);
+            call.fact(Act::RemoteShell);
         }
         let deletes = !dry && options.flags.iter().any(|(f, _)| f.starts_with("--del"));
         let effect = if deletes { Effect::Delete } else { Effect::Write };

@@ -16,7 +16,7 @@ use crate::{Effect, PathClass};
 pub(super) fn only_asks_for_help(call: &Call) -> bool {
     let words: Vec<&str> = call.words().collect();
     match words.as_slice() {
-        ["--help" | "--version" | "-V" | "-h" | "help" | "version" | "-version"] => true,
+        ["--help" | "-help" | "--version" | "-V" | "-h" | "help" | "version" | "-version"] => true,
         [_, "--help"] | ["help", _] => !words.iter().any(|w| w.contains(UNKNOWN)) && call.name != "env",
         _ => false,
     }
@@ -123,6 +123,15 @@ impl Walker<'_> {
             for name in names {
                 self.state.set(&name, Vec::from([line.clone()]), false);
             }
+        }
+        let changes = match call.name.as_str() {
+            "hostname" => call.words().any(|w| !w.starts_with('-')),
+            "ifconfig" => call.args.len() > 1,
+            "ip" => call.words().any(|w| matches!(w, "set" | "add" | "del" | "delete" | "flush" | "replace")),
+            _ => false,
+        };
+        if changes {
+            call.fact(Act::System);
         }
         if matches!(
             call.name.as_str(),
@@ -309,6 +318,9 @@ pub(super) fn looks_like_path(text: &str) -> bool {
 
 /// What a task of that name does: `deploy`, `db:migrate`, but not `build:release` or `test-deploy`.
 pub(super) fn task_act(name: &str) -> Option<Act> {
+    if names::segments(name).any(|s| s == "dry") {
+        return None;
+    }
     let mut words = names::segments(name);
     let first = words.next()?;
     if PLAIN_TASKS.binary_search(&first.as_str()).is_ok() {

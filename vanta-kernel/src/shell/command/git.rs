@@ -229,11 +229,12 @@ impl Walker<'_> {
     fn git_checkout(&mut self, options: &Options, call: &mut Call) {
         let creates = options.has(&["-b", "--orphan", "--track", "-t"]);
         let after_dashes = call.words().any(|w| w == "--");
+        // A branch may hold a dot too (`release/2.0`); an extension is letters.
         let path = |text: &str| {
-            text == "."
-                || text.starts_with("./")
-                || text.ends_with('/')
-                || text.rsplit('/').next().is_some_and(|n| n.contains('.') && !n.starts_with('v'))
+            let name = text.rsplit('/').next().unwrap_or("");
+            let extension = name.rsplit_once('.').map_or("", |(_, e)| e);
+            let is_file = !extension.is_empty() && extension.chars().all(|c| c.is_ascii_alphabetic());
+            text == "." || text.starts_with("./") || text.ends_with('/') || is_file
         };
         let first_is_path =
             options.operands.first().is_some_and(|o| path(&o.text) && !o.text.starts_with("origin/"));

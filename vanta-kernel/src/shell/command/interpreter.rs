@@ -165,6 +165,11 @@ impl Walker<'_> {
         if base == "manage.py" {
             return self.django(call);
         }
+        if base == "artisan" {
+            let mut fields = Vec::from([Value::literal("artisan")]);
+            fields.extend(call.args.iter().cloned());
+            return self.run_inner(fields, call);
+        }
         if base == "setup.py" && call.words().any(|w| matches!(w, "upload" | "register")) {
             call.fact(Act::Publish);
         }

@@ -88,6 +88,9 @@ impl Walker<'_> {
     pub(super) fn produce(&mut self, call: &mut Call) {
         let options = Options::cluster(&call.args, "-s --suffix -d --date -r -p");
         let first = options.operands.first().cloned().unwrap_or_default();
+        if call.name == "date" && call.words().any(|w| w == "-s" || w.starts_with("--set")) {
+            call.fact(crate::rules::act::Act::System);
+        }
         let text = match call.name.as_str() {
             "pwd" => self.state.cwd.clone(),
             "basename" if first.is_literal() => {

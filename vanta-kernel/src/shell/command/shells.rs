@@ -140,7 +140,7 @@ impl Walker<'_> {
     pub(super) fn trap(&mut self, call: &mut Call) {
         let options = Options::cluster(&call.args, "");
         if options.operands.len() > 1
-            && let Some(code) = options.operands.first().cloned()
+            && let Some(code) = options.operands.first().filter(|code| code.text != "-").cloned()
         {
             self.run_value(&code, None, call);
         }
