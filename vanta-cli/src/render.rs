@@ -11,7 +11,7 @@ use vanta_core::provider::ModelReply;
 use vanta_core::session::{Entry, Record};
 
 use crate::out::{Paint, Stdout, note};
-use crate::text::{one_line, size};
+use crate::text::{one_line, size, visible_lines};
 use crate::view::Ending;
 
 #[derive(Debug)]
@@ -151,10 +151,11 @@ impl Live {
                 self.close_line();
             }
         } else {
-            note(&self.paint.careful(&format!("stopped: {}", ending.outcome.reason())));
+            // A server's own words may be in it.
+            note(&self.paint.careful(&visible_lines(&format!("stopped: {}", ending.outcome.reason()))));
         }
         if let Outcome::Refused { text } = &ending.outcome {
-            note(&crate::text::visible_lines(text));
+            note(&visible_lines(text));
         }
         let tokens = ending.usage.tokens();
         let turns = if ending.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", ending.turns) };

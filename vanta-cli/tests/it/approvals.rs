@@ -73,6 +73,23 @@ fn unanswered_it_goes_on_waiting() {
 }
 
 #[test]
+fn an_approval_is_for_the_script_as_it_was() {
+    let model = Model::start(vec![shell("bash deploy.sh"), Reply::Text("Deployed.")]);
+    let world = World::new(&model);
+    let script = world.root().join("deploy.sh");
+    fs::write(&script, "echo ran >> effects.txt; git push\n").unwrap();
+    world.vanta(&["run", "deploy"]).is(10, &["approve 1"]);
+    world.vanta(&["approvals", "approve", "1"]).is(0, &[]);
+    fs::write(&script, "echo other >> effects.txt; git push\n").unwrap();
+    world.vanta(&["resume", "--last"]).is(10, &["approve 2"]);
+    assert_eq!(world.file("effects.txt"), "");
+
+    world.vanta(&["approvals", "approve", "2"]).is(0, &[]);
+    world.vanta(&["resume", "--last"]).is(0, &[]);
+    assert_eq!(world.file("effects.txt"), "other\n");
+}
+
+#[test]
 fn each_way_an_answer_can_fail_is_told_apart() {
     let (_model, world) = waiting();
     world.vanta(&["approvals", "approve", "7"]).is(3, &["no approval 7"]);
