@@ -1621,7 +1621,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     row("yasm", Shape::Tool, Act::Harmless, ""),
     row("yay", Shape::Model(Model::Packages), Act::Harmless, ""),
     row("ydotool", Shape::Data, Act::Gui, ""),
-    row("yes", Shape::Data, Act::Harmless, ""),
+    row("yes", Shape::Model(Model::Print), Act::Harmless, ""),
     row("yo", Shape::Tool, Act::Harmless, ""),
     row("yosys", Shape::Tool, Act::Harmless, ""),
     row("youtube-dl", Shape::Model(Model::HttpTool), Act::Harmless, ""),

@@ -252,10 +252,8 @@ impl<'s> Walker<'s> {
         self.apply_inputs(redirects, &mut call);
         let input = call.stdin.clone();
         let output = body(self, &input);
-        let taint = output.taint;
         call.output = output;
         let printed = self.apply_outputs(redirects, &mut call, false);
-        let _ = taint;
         self.commands.push(call.command);
         printed
     }

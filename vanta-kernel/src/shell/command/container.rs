@@ -39,14 +39,13 @@ impl Walker<'_> {
         call.command.subcommand = Some(display(&sub.text));
         match sub.text.as_str() {
             "run" | "exec" | "create" if !args.iter().any(|a| a.text == "--help") => {
-                self.docker_run(&sub.text, args, compose, call)
+                self.docker_run(&sub.text, args, call)
             }
             "build" => {
                 call.args = args.to_vec();
                 self.tool(call);
             }
             _ if compose => self.compose(&sub.text, args, call),
-            "buildx" | "login" => self.docker_table(&rest, call),
             _ => self.docker_table(&rest, call),
         }
     }
@@ -55,6 +54,12 @@ impl Walker<'_> {
         let plain = Options::cluster(rest, "-f --format --filter --since --tail --until -n");
         let words: Vec<&str> = plain.operands.iter().map(|o| o.text.as_str()).collect();
         let act = table::subcommand("docker", &words).map_or(Act::UnknownArguments, |(_, act)| act);
+        let boundary = words.iter().skip(1).any(|w| names::segments(w).any(|s| s == "vanta"));
+        if boundary
+            && matches!(words.first(), Some(&("stop" | "kill" | "pause" | "rm" | "restart" | "update")))
+        {
+            call.command.fact(Act::SelfStop, words.join(" "));
+        }
         if act == Act::Harmless || plain.has(&["--help"]) {
             return;
         }
@@ -82,7 +87,7 @@ impl Walker<'_> {
         }
     }
 
-    fn docker_run(&mut self, sub: &str, args: &[Value], compose: bool, call: &mut Call) {
+    fn docker_run(&mut self, sub: &str, args: &[Value], call: &mut Call) {
         let options = Options::leading(args, RUN_VALUES);
         let mut mounts = Vec::new();
         for volume in options.values(&["-v", "--volume", "--mount"]) {
@@ -104,7 +109,6 @@ impl Walker<'_> {
         if command.is_empty() {
             return;
         }
-        let _ = compose;
         let prints_environment = matches!(command.first().map(|c| c.text.as_str()), Some("env" | "printenv"));
         let outer = self.state.mounts.replace(mounts);
         let cwd = core::mem::replace(&mut self.state.cwd, String::from("/container"));

@@ -10,6 +10,7 @@ use crate::rules::names;
 use crate::rules::table;
 use crate::shell::code::{Quotes, Token, tokens};
 use crate::shell::flow::Walker;
+use crate::shell::host;
 use crate::shell::value::{Taint, UNKNOWN, Value, display};
 
 /// What a function of a program text does with its first argument.
@@ -250,7 +251,23 @@ impl Walker<'_> {
         {
             call.fact(Act::RunUnknown);
         }
+        self.code_requests(&tokens, &mut scan, call);
         self.code_summary(&scan, call);
+    }
+
+    /// A request to the boundary itself, and methods that send.
+    fn code_requests(&self, tokens: &[Token], scan: &mut Scan, call: &mut Call) {
+        let texts = || {
+            tokens.iter().filter_map(|t| if let Token::Text(text) = t { Some(text.as_str()) } else { None })
+        };
+        scan.sends |= scan.fetches
+            && texts().any(|t| matches!(t, "POST" | "PUT" | "PATCH" | "DELETE" | "post" | "put"));
+        let boundary = texts().filter(|t| t.contains("://")).map(host::address).any(|a| {
+            host::is_loopback(&a.host) && (a.port == "7788" || a.path.starts_with("/api/approvals"))
+        });
+        if boundary && scan.sends {
+            call.fact(Act::Approve);
+        }
     }
 
     fn code_summary(&mut self, scan: &Scan, call: &mut Call) {

@@ -73,7 +73,7 @@ impl Walker<'_> {
             return;
         }
         self.task_name(&script.text, call);
-        if script.text == "/dev/stdin" {
+        if is_input(&script.text) {
             return self.run_input(call);
         }
         if content.taint.network {
@@ -149,7 +149,7 @@ impl Walker<'_> {
     pub(super) fn source(&mut self, call: &mut Call) {
         let Some(script) = call.args.first().cloned() else { return };
         let content = self.use_path(&script, Effect::Execute, call);
-        if script.text == "/dev/stdin" {
+        if is_input(&script.text) {
             return self.run_input(call);
         }
         if content.taint.network {
@@ -259,6 +259,11 @@ impl Walker<'_> {
             _ => {}
         }
     }
+}
+
+/// The names of a program's own input.
+fn is_input(path: &str) -> bool {
+    matches!(path, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
 }
 
 /// Code as text again: a pattern is written as it was, an unknown piece as a variable nobody has set.

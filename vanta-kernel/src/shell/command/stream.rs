@@ -17,8 +17,11 @@ impl Walker<'_> {
         // GNU takes the suffix of `-i` in the same word, BSD in the next one, where it is usually empty.
         let args: Vec<Value> =
             call.args.iter().filter(|a| !(in_place && a.text.is_empty())).cloned().collect();
-        let options = Options::cluster(&args, "-e -f -l --expression --file --line-length -i");
-        let options = if in_place { without_suffix(&args, options) } else { options };
+        let options = if in_place {
+            without_suffix(&args)
+        } else {
+            Options::cluster(&args, "-e -f -l --expression --file --line-length")
+        };
         let mut scripts: Vec<Value> = options.values(&["-e", "--expression"]).cloned().collect();
         for file in options.values(&["-f", "--file"]) {
             self.use_path(file, Effect::Read, call);
@@ -147,7 +150,9 @@ impl Walker<'_> {
             if command_next || text.starts_with('+') || text.starts_with("-c:") {
                 self.editor_command(text.trim_start_matches(['+', '-', 'c']), call);
             } else if !text.starts_with('-') {
-                let content = self.use_path(arg, Effect::Read, call);
+                let protected = self.place().locate(text).1 == crate::PathClass::Protected;
+                let writes = protected && !matches!(call.name.as_str(), "less" | "view");
+                let content = self.use_path(arg, if writes { Effect::Write } else { Effect::Read }, call);
                 taint = taint.join(content.taint);
             }
             command_next = matches!(text, "-c" | "--cmd" | "-S" | "--command")
@@ -176,20 +181,11 @@ impl Walker<'_> {
     }
 }
 
-/// `-i` takes a suffix only in the same word, so what was taken from the next word goes back.
-fn without_suffix(args: &[Value], mut options: Options) -> Options {
-    options = {
-        let mut plain = Vec::new();
-        for arg in args {
-            if arg.text.starts_with("-i") {
-                // A suffix such as `.bak` is not a file that is read.
-                plain.push(Value::literal("-n"));
-            } else {
-                plain.push(arg.clone());
-            }
-        }
-        let _ = options;
-        Options::cluster(&plain, "-e -f -l --expression --file --line-length")
-    };
-    options
+/// The options once more with every `-i`, whose suffix (`-i.bak`) is no file, out of the way.
+fn without_suffix(args: &[Value]) -> Options {
+    let plain: Vec<Value> = args
+        .iter()
+        .map(|a| if a.text.starts_with("-i") { Value::literal("-n") } else { a.clone() })
+        .collect();
+    Options::cluster(&plain, "-e -f -l --expression --file --line-length")
 }

@@ -62,7 +62,14 @@ impl Walker<'_> {
         if operands.is_empty() {
             return self.nothing_wrapped(call);
         }
+        let cwd = self.state.cwd.clone();
+        for folder in
+            options.values(&["-C", "--chdir", "-D"]).filter(|_| matches!(call.name.as_str(), "env" | "sudo"))
+        {
+            self.state.cwd = self.place().absolute(&folder.text);
+        }
         self.run_inner(operands, call);
+        self.state.cwd = cwd;
     }
 
     /// A wrapper without a command.
