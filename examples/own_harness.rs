@@ -1,7 +1,6 @@
-//! Your own harness: `Run` decides, this loop only performs. There is no `Agent` here.
-//!
-//! Each step is answered by one method of `Run`. A tool runs only with the `ClearedCall` that `Run` hands out, so no
-//! harness, however odd, runs what was not cleared. `cargo run -p vanta-examples --example own_harness`.
+//! Your own harness, without `Agent`: `Run` decides, this loop only performs, one method for each step. A tool runs only
+//! with the `ClearedCall` that `Run` hands out, so no harness, however odd, runs what was not cleared.
+//! `cargo run -p vanta-examples --example own_harness`
 
 use std::sync::Arc;
 use vanta_core::clock::{Clock, SystemClock};
