@@ -181,7 +181,7 @@ impl Walker<'_> {
             );
         let runner = matches!(
             name.as_str(),
-            "just" | "task" | "mage" | "invoke" | "inv" | "fab" | "rake" | "nox" | "tox"
+            "just" | "task" | "mage" | "invoke" | "inv" | "fab" | "rake" | "nox" | "tox" | "gulp" | "grunt"
         ) && !sub.contains(':');
         let direct = matches!(name.as_str(), "yarn" | "pnpm" | "bun")
             && call.args.len() < 16
