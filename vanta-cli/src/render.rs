@@ -40,6 +40,23 @@ struct Call {
     verdict: String,
 }
 
+impl State {
+    /// Keeps an eye on the calls of a reply, and on how each was judged.
+    fn track(&mut self, entry: &Entry) {
+        match entry {
+            Entry::TurnFinished { reply, .. } => {
+                self.calls.extend(reply.message().tool_calls().map(Call::new));
+            }
+            Entry::VerdictGiven { call, risk, rule, .. } => {
+                if let Some(call) = self.calls.iter_mut().find(|open| open.id == *call) {
+                    call.verdict = format!("{risk} ({rule})");
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 impl Call {
     fn new(call: &ToolCall) -> Self {
         Self { id: call.id().clone(), label: label(call), verdict: "not judged".to_owned() }
@@ -53,17 +70,13 @@ impl Live {
 
     /// What earlier processes did was shown there; only their open calls are of interest.
     pub(crate) fn opened(&self, records: &[Record]) {
-        let mut calls: Vec<Call> = Vec::new();
+        let mut state = self.state();
         for record in records {
             match record.entry() {
-                Entry::TurnFinished { reply, .. } => {
-                    calls.extend(reply.message().tool_calls().map(Call::new))
-                }
-                Entry::ToolSettled { call, .. } => calls.retain(|open| open.id != *call),
-                _ => {}
+                Entry::ToolSettled { call, .. } => state.calls.retain(|open| open.id != *call),
+                entry => state.track(entry),
             }
         }
-        self.state().calls = calls;
     }
 
     pub(crate) fn event(&self, event: &RunEvent) {
@@ -81,7 +94,10 @@ impl Live {
                 note(&self.paint.dim(&format!("session {} {word}", event.session())));
             }
             Entry::TurnStarted { .. } => self.state().shown = false,
-            Entry::TurnFinished { reply, .. } => self.turn(reply),
+            Entry::TurnFinished { reply, .. } => {
+                self.turn(reply);
+                self.state().track(entry);
+            }
             Entry::TurnCut { .. } | Entry::RunFinished { .. } => self.close_line(),
             Entry::RetryScheduled { attempt, wait_ms, class, .. } => {
                 let wait = Duration::from_millis(*wait_ms);
@@ -90,11 +106,7 @@ impl Live {
                     &self.paint.dim(&format!("model: {what}; attempt {attempt} failed, next in {wait:.1?}")),
                 );
             }
-            Entry::VerdictGiven { call, risk, rule, .. } => {
-                if let Some(call) = self.state().calls.iter_mut().find(|open| open.id == *call) {
-                    call.verdict = format!("{risk} ({rule})");
-                }
-            }
+            Entry::VerdictGiven { .. } => self.state().track(entry),
             Entry::ToolSettled { call, tool, attempt, disposition, ok, output } => {
                 self.settled(
                     call,
@@ -122,7 +134,6 @@ impl Live {
             self.show(&reply.message().text());
         }
         self.close_line();
-        self.state().calls.extend(reply.message().tool_calls().map(Call::new));
     }
 
     fn settled(&self, id: &CallId, tool: &str, settled: &Settled<'_>) {
