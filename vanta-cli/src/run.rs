@@ -151,9 +151,6 @@ impl<'a> Desk<'a> {
         if is_new {
             site.note_own(id)?;
         }
-        if let Some(limit) = choices.timeout_ms {
-            self.stop.after(Duration::from_millis(limit));
-        }
         let report = agent.run(task.cancel(self.stop.token().clone())).await?;
         let next = next_steps(site, choices, report.session(), report.outcome()).await;
         Ok(Ended { ending: Ending::of_report(&report), next })

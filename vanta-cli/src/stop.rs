@@ -1,14 +1,12 @@
-//! Being stopped: by Ctrl-C, by SIGTERM, by the clock, or because nobody reads the output any more.
+//! Being stopped: by Ctrl-C, by SIGTERM, or because nobody reads the output any more.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use vanta_core::CancelToken;
 
-use crate::exit::{FAILED, INTERRUPTED, LIMIT, TERMINATED};
-use crate::out::note;
+use crate::exit::{FAILED, INTERRUPTED, TERMINATED};
 
 /// Asks the run to end, and remembers why.
 #[derive(Debug, Default)]
@@ -39,19 +37,6 @@ impl Stop {
     /// Whether the output could not be written.
     pub(crate) fn has_failed(&self) -> bool {
         self.code.load(Ordering::SeqCst) == FAILED
-    }
-
-    /// Stops what is still under way some time after `limit`. The loop keeps the limit itself between its steps;
-    /// this is for a model or a command that does not come back.
-    ///
-    /// Needs a runtime.
-    pub(crate) fn after(self: &Arc<Self>, limit: Duration) {
-        let stop = Arc::clone(self);
-        tokio::spawn(async move {
-            tokio::time::sleep(limit.saturating_add(GRACE)).await;
-            note("the time limit is reached; stopping what is under way");
-            stop.stop(LIMIT);
-        });
     }
 
     /// Stops at the first signal; at the second, calls `at_once`, which ends the process.
@@ -107,6 +92,3 @@ fn ignores_hangup() -> bool {
     // The first signal is the lowest bit.
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & 1 == 1)
 }
-
-/// How long the loop has to notice by itself that its time is over.
-const GRACE: Duration = Duration::from_millis(500);

@@ -64,7 +64,8 @@ impl Limits {
         self
     }
 
-    /// Longest time at work. Waiting for an approval between processes does not count.
+    /// Longest time at work. Waiting for an approval between processes does not count. What is under way when it is over
+    /// is stopped as by a cancellation.
     #[must_use]
     pub fn wall_clock(mut self, limit: Duration) -> Self {
         self.wall_clock = Some(limit);

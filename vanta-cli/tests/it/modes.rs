@@ -101,8 +101,8 @@ fn every_limit_ends_the_run_and_resume_goes_on() {
 fn a_model_that_does_not_come_back_is_not_waited_for_beyond_the_time_limit() {
     let model = Model::start(vec![Reply::Held(Box::new(Reply::Text("late")))]);
     let ended = World::new(&model).vanta(&["run", "look", "--timeout", "100ms", "--json"]);
-    ended.is(4, &["time limit", "vanta resume"]);
-    ended.lines();
+    ended.is(4, &["vanta resume", "--timeout DUR"]);
+    assert_eq!(ended.lines().pop().unwrap()["outcome"]["limit"], "wall_clock");
 }
 
 #[test]

@@ -31,9 +31,12 @@ pub(super) struct Drive {
     session: Session,
     run: Run,
     slots: Slots,
+    /// Cancelled by whoever started the run.
     cancel: CancelToken,
-    /// The machine knows of the cancellation.
-    cancelled: bool,
+    /// Cancelled with `cancel`, or when the time is over. What runs listens to this one.
+    stop: CancelToken,
+    /// The machine knows that it is to stop.
+    stopped: bool,
     running: JoinSet<(CallId, Execution)>,
     deltas: u64,
 }
@@ -46,15 +49,18 @@ impl Drive {
         slots: Slots,
         cancel: CancelToken,
     ) -> Self {
-        Self { parts, session, run, slots, cancel, cancelled: false, running: JoinSet::new(), deltas: 0 }
+        let stop = cancel.child();
+        Self { parts, session, run, slots, cancel, stop, stopped: false, running: JoinSet::new(), deltas: 0 }
     }
 
     /// The loop. There is no other.
     pub(super) async fn run_to_end(mut self) -> Result<Report, AgentError> {
         self.note_repair().await?;
+        let _timer =
+            self.run.time_left(self.parts.clock.now()).map(|left| Timer::start(left, self.stop.clone()));
         loop {
-            if self.cancel.is_cancelled() {
-                self.cancel_run(None);
+            if self.stop.is_cancelled() {
+                self.stop_run(None);
             }
             match self.run.next(self.parts.clock.now()) {
                 Step::CallModel(request) => self.call_model(request).await?,
@@ -71,26 +77,30 @@ impl Drive {
         }
     }
 
-    /// Awaits `work` unless the run is cancelled first; then the machine is told and the answer is `None`.
-    async fn or_cancelled<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
-        if self.cancelled {
+    /// Awaits `work` unless the run is to stop first; then the machine is told and the answer is `None`.
+    async fn or_stopped<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
+        if self.stopped {
             return Some(work.await);
         }
-        let cancel = self.cancel.clone();
+        let stop = self.stop.clone();
         tokio::select! {
             biased;
-            () = cancel.cancelled() => {
-                self.cancel_run(None);
+            () = stop.cancelled() => {
+                self.stop_run(None);
                 None
             }
             done = work => Some(done),
         }
     }
 
-    fn cancel_run(&mut self, partial: Option<String>) {
-        if !self.cancelled {
-            self.cancelled = true;
+    fn stop_run(&mut self, partial: Option<String>) {
+        if std::mem::replace(&mut self.stopped, true) {
+            return;
+        }
+        if self.cancel.is_cancelled() {
             self.run.cancel(partial);
+        } else {
+            self.run.out_of_time(partial);
         }
     }
 
@@ -99,17 +109,17 @@ impl Drive {
             let none = ProviderError::new(ErrorClass::Unsupported, "the agent has no model");
             return Ok(self.run.replied(Err(none), self.parts.clock.now())?);
         };
-        let cx = ModelContext::new(self.cancel.clone(), self.slots.clone());
-        let cancel = self.cancel.clone();
+        let cx = ModelContext::new(self.stop.clone(), self.slots.clone());
+        let stop = self.stop.clone();
         let mut partial = String::new();
         let reply = tokio::select! {
             biased;
-            () = cancel.cancelled() => None,
+            () = stop.cancelled() => None,
             reply = self.stream(&*provider, request, &cx, &mut partial) => Some(reply),
         };
         match reply {
             Some(reply) => self.run.replied(reply, self.parts.clock.now())?,
-            None => self.cancel_run(Some(partial)),
+            None => self.stop_run(Some(partial)),
         }
         Ok(())
     }
@@ -139,7 +149,7 @@ impl Drive {
             Some(tool) => {
                 let cx = DescribeContext::new(Arc::clone(&self.parts.settings.scope), self.slots.clone());
                 let id = call.call.clone();
-                let Some(described) = self.or_cancelled(describe(tool, call, cx)).await else {
+                let Some(described) = self.or_stopped(describe(tool, call, cx)).await else {
                     return Ok(());
                 };
                 return Ok(self.run.described(&id, described)?);
@@ -151,7 +161,7 @@ impl Drive {
 
     async fn assess(&mut self, call: Assess) -> Result<(), AgentError> {
         let gate = Arc::clone(&self.parts.gate);
-        let Some(verdict) = self.or_cancelled(gate.assess(&call.actions, &call.scope)).await else {
+        let Some(verdict) = self.or_stopped(gate.assess(&call.actions, &call.scope)).await else {
             return Ok(());
         };
         Ok(self.run.assessed(&call.call, verdict)?)
@@ -168,7 +178,7 @@ impl Drive {
             ApprovalStatus::Expired => return Ok(self.run.expired(&question, item.id())?),
             ApprovalStatus::Proposed => {
                 let approver = Arc::clone(&self.parts.approver);
-                let Some(decision) = self.or_cancelled(approver.decide(&question)).await else {
+                let Some(decision) = self.or_stopped(approver.decide(&question)).await else {
                     return Ok(());
                 };
                 decision
@@ -249,7 +259,7 @@ impl Drive {
     fn spawn(&mut self, cleared: ClearedCall, limit: Duration) {
         let id = cleared.id().clone();
         let scope = Arc::clone(&self.parts.settings.scope);
-        let cx = ToolContext::new(scope, self.slots.clone(), self.cancel.child());
+        let cx = ToolContext::new(scope, self.slots.clone(), self.stop.child());
         let Some(tool) = self.parts.tools.get(cleared.tool()).cloned() else {
             // A tool of the run's settings is in the registry; without it nothing has run.
             self.running.spawn(async move { (id, Execution::Abandoned) });
@@ -259,19 +269,19 @@ impl Drive {
     }
 
     async fn sleep(&mut self, wait: Duration) {
-        self.or_cancelled(tokio::time::sleep(wait)).await;
+        self.or_stopped(tokio::time::sleep(wait)).await;
     }
 
     async fn wait(&mut self) -> Result<(), AgentError> {
         let mut running = std::mem::take(&mut self.running);
-        let ended = self.or_cancelled(running.join_next()).await;
+        let ended = self.or_stopped(running.join_next()).await;
         self.running = running;
         match ended {
             Some(Some(Ok((id, execution)))) => Ok(self.run.finished(&id, execution)?),
             Some(Some(Err(_))) | Some(None) => {
                 Err(AgentError::Setup("the runtime is shutting down; resume the session".to_owned()))
             }
-            // Cancelled: the tools were told by their token.
+            // Stopped: the tools were told by their token.
             None => Ok(()),
         }
     }
@@ -316,6 +326,24 @@ async fn describe(
             task.abort();
             Err(DescribeError::new("the tool took too long to describe the call"))
         }
+    }
+}
+
+/// Cancels a token after some time, unless dropped first.
+struct Timer(tokio::task::JoinHandle<()>);
+
+impl Timer {
+    fn start(left: Duration, stop: CancelToken) -> Self {
+        Self(tokio::spawn(async move {
+            tokio::time::sleep(left).await;
+            stop.cancel();
+        }))
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

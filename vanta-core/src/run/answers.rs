@@ -10,6 +10,7 @@ use crate::clock::Timestamp;
 use crate::effect::EffectDisposition;
 use crate::gate::{GateError, assess_all};
 use crate::ledger::LedgerError;
+use crate::limits::Limit;
 use crate::message::{Args, CallId, ToolCall};
 use crate::permission::{Act, RuleEffect, Ruling, rule_on};
 use crate::provider::{ModelReply, ProviderError};
@@ -282,17 +283,27 @@ impl Run {
             }
             Execution::Panicked => (cut, false, format!("the tool failed inside; {}", doubt(read))),
             Execution::Abandoned => {
-                (cut, false, format!("the run was cancelled while the tool was at work; {}", doubt(read)))
+                (cut, false, format!("the run was stopped while the tool was at work; {}", doubt(read)))
             }
         };
         self.settle(index, disposition, ok, output);
         Ok(())
     }
 
-    /// Stops the run. Running tools are still to be answered; open questions stay open; `partial` is text the model
-    /// had written.
+    /// Somebody stops the run. Running tools are still to be answered; open questions stay open; `partial` is text the
+    /// model had written.
     pub fn cancel(&mut self, partial: Option<String>) {
-        self.end(Outcome::Cancelled);
+        self.stop(Outcome::Cancelled, partial);
+    }
+
+    /// The time that [`Run::time_left`] gave is over: stops like [`Run::cancel`], as a limit.
+    pub fn out_of_time(&mut self, partial: Option<String>) {
+        self.stop(Outcome::LimitReached { limit: Limit::WallClock }, partial);
+    }
+
+    fn stop(&mut self, outcome: Outcome, partial: Option<String>) {
+        self.end(outcome);
+        self.stopped = true;
         if let Some(partial) = partial.filter(|text| !text.is_empty()) {
             self.push(Entry::TurnCut { turn: self.state.turn, partial });
         }
@@ -304,7 +315,7 @@ impl Run {
                 Stage::Ask | Stage::Asking | Stage::Deferred(_) | Stage::Approved(_) => {}
                 // Already durable, or its record is on the way: the driver runs and answers it.
                 Stage::Starting | Stage::Ready | Stage::Running | Stage::Settling | Stage::Settled => {}
-                _ => self.refuse(index, "not run: the run was cancelled first"),
+                _ => self.refuse(index, NOT_STARTED),
             }
         }
     }
@@ -335,6 +346,7 @@ fn doubt(read: bool) -> &'static str {
     }
 }
 
+pub(super) const NOT_STARTED: &str = "not run: the run was stopped first";
 const DENIED: &str =
     "not run: the user said no. Do not try the same thing another way; ask what they want instead.";
 const UNKNOWN_BEFORE: &str =

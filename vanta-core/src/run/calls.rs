@@ -251,7 +251,7 @@ impl Run {
     pub(super) fn refuse_ready(&mut self) {
         for index in 0..self.state.calls.len() {
             if self.state.calls.get(index).is_some_and(|call| call.stage == Stage::Ready) {
-                self.refuse(index, "not run: the run was cancelled first");
+                self.refuse(index, super::answers::NOT_STARTED);
             }
         }
     }

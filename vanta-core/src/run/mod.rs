@@ -21,6 +21,7 @@ mod state;
 mod step;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::clock::Timestamp;
 use crate::context::Prompt;
@@ -109,6 +110,8 @@ pub struct Run {
     persisting: Vec<Arc<Entry>>,
     model: ModelCall,
     ending: Option<Outcome>,
+    /// Nothing more is to start, not even what was on its way.
+    stopped: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,7 +147,15 @@ impl Run {
 
     fn with_state(settings: RunSettings, state: State) -> Self {
         let model = ModelCall::Idle { attempt: 0 };
-        Self { settings, state, outbox: Vec::new(), persisting: Vec::new(), model, ending: None }
+        Self {
+            settings,
+            state,
+            outbox: Vec::new(),
+            persisting: Vec::new(),
+            model,
+            ending: None,
+            stopped: false,
+        }
     }
 
     /// A session of one call and no model: the only way to run a single tool. It walks the same steps as any call.
@@ -207,7 +218,7 @@ impl Run {
         if self.ending.is_none() {
             if self.state.calls.is_empty() { self.decide_turn(now) } else { self.decide_calls(now) }
         }
-        if self.ending == Some(Outcome::Cancelled) {
+        if self.stopped {
             self.refuse_ready();
         }
         // Decided to end: as soon as nothing runs any more.
@@ -253,6 +264,12 @@ impl Run {
             return Some(Limit::Tokens);
         }
         limits.wall_clock.is_some_and(|most| self.state.active_at(now) >= most).then_some(Limit::WallClock)
+    }
+
+    /// How much of [`Limits::wall_clock`] is left, for a driver that stops what does not come back by itself.
+    #[must_use]
+    pub fn time_left(&self, now: Timestamp) -> Option<Duration> {
+        Some(self.settings.limits.wall_clock?.saturating_sub(self.state.active_at(now)))
     }
 
     fn model_step(&mut self, now: Timestamp) -> Step {

@@ -272,6 +272,37 @@ async fn cancelling_a_running_effect_leaves_it_unknown_and_the_history_balanced(
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_time_limit_also_ends_what_does_not_come_back() {
+    #[derive(Debug)]
+    struct Hangs(vanta_core::provider::ModelInfo);
+    #[async_trait::async_trait]
+    impl vanta_core::LlmProvider for Hangs {
+        fn model(&self) -> &vanta_core::provider::ModelInfo {
+            &self.0
+        }
+        async fn stream(
+            &self,
+            _: vanta_core::provider::ModelRequest,
+            _: &vanta_core::provider::ModelContext,
+        ) -> Result<vanta_core::provider::ReplyStream, ProviderError> {
+            std::future::pending().await
+        }
+    }
+    let limits = || Limits::default().wall_clock(Duration::from_secs(5));
+    let reached = Outcome::LimitReached { limit: Limit::WallClock };
+    let info = vanta_core::provider::ModelInfo::new("hangs", "hangs");
+    let model = Agent::builder().provider(Hangs(info)).scope(scope()).limits(limits()).build().unwrap();
+    assert_eq!(model.run("Hello").await.unwrap().outcome(), &reached);
+
+    let slow = Probe::make().taking(Duration::from_secs(3600));
+    let script = ScriptedProvider::new().call("make", json!({}));
+    let tool = agent(&script).tools(registry([&slow])).limits(limits()).build().unwrap();
+    let report = tool.run("Make").await.unwrap();
+    assert_eq!(report.outcome(), &reached);
+    assert_eq!(report.settlements()[0].disposition(), EffectDisposition::Unknown);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_tool_that_hangs_is_unknown_and_its_twin_needs_a_person() {
     let slow = Probe::make().taking(Duration::from_secs(3600));
     let model = ScriptedProvider::new().call("make", json!({})).call("make", json!({})).text("?");
