@@ -3,6 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::rules::path::normalize;
+
 /// The place an agent works in. Built by its owner, never by the model.
 ///
 /// ```
@@ -32,7 +34,7 @@ impl Scope {
     /// The temp folder is `/tmp`, `.vanta/` under the root is protected, and actions up to 1 MiB are judged.
     pub fn new(root: impl Into<String>) -> Self {
         Self {
-            root: root.into(),
+            root: resolved(root.into()),
             home: None,
             cwd: None,
             temp: Vec::from([String::from("/tmp")]),
@@ -46,7 +48,7 @@ impl Scope {
     /// Sets the user's home folder, which `~` and `$HOME` mean.
     #[must_use]
     pub fn home(mut self, home: impl Into<String>) -> Self {
-        self.home = Some(home.into());
+        self.home = Some(resolved(home.into()));
         self
     }
 
@@ -60,7 +62,7 @@ impl Scope {
     /// Adds a temp folder.
     #[must_use]
     pub fn temp(mut self, dir: impl Into<String>) -> Self {
-        self.temp.push(dir.into());
+        self.temp.push(resolved(dir.into()));
         self
     }
 
@@ -74,14 +76,14 @@ impl Scope {
     /// Lets reads below `dir` count as inside the scope.
     #[must_use]
     pub fn allow_read(mut self, dir: impl Into<String>) -> Self {
-        self.read_roots.push(dir.into());
+        self.read_roots.push(resolved(dir.into()));
         self
     }
 
     /// Lets reads and writes below `dir` count as inside the scope.
     #[must_use]
     pub fn allow_write(mut self, dir: impl Into<String>) -> Self {
-        self.write_roots.push(dir.into());
+        self.write_roots.push(resolved(dir.into()));
         self
     }
 
@@ -139,4 +141,9 @@ impl Scope {
     pub fn action_limit(&self) -> usize {
         self.max_action
     }
+}
+
+/// Without `.` and `..`, as the paths of actions are when they are compared with it.
+fn resolved(path: String) -> String {
+    if path.starts_with('/') && path.contains("/.") { normalize(&path) } else { path }
 }

@@ -1,6 +1,19 @@
-//! The kernel's pure part through its public API: the labelled corpus, hand-written cases, hostile input.
-#![expect(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test may stop and report")]
+//! The kernel's pure part through its public API: the labelled corpus, hand-written cases, generated commands,
+//! hostile input.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test may stop and report"
+)]
 
 mod cases;
 mod corpus;
+mod generate;
 mod hostile;
+mod metamorphic;
+mod open;
+mod original;
+mod reference;
