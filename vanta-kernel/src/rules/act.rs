@@ -30,6 +30,7 @@ pub(crate) enum Act {
     HookInstall,
     InstallGlobal,
     InstallRemote,
+    Irreversible,
     KillAll,
     KillNamed,
     Login,
@@ -94,7 +95,7 @@ const fn block(code: &'static str, why: &'static str) -> Rule {
 }
 
 /// Sorted by act.
-pub(crate) const RULES: [(Act, Rule); 47] = [
+pub(crate) const RULES: [(Act, Rule); 48] = [
     (Act::Harmless, allow("harmless", "changes nothing that matters")),
     (Act::Approve, block("self.approve", "would approve in the place of a person")),
     (Act::Clipboard, ask("clipboard", "uses the clipboard, which others can read")),
@@ -116,6 +117,7 @@ pub(crate) const RULES: [(Act, Rule); 47] = [
     (Act::HookInstall, ask("startup.hook", "sets code that runs by itself later")),
     (Act::InstallGlobal, ask("install.global", "installs or removes software outside the project")),
     (Act::InstallRemote, ask("install.remote", "installs from an address instead of a registry")),
+    (Act::Irreversible, ask("tool.irreversible", "names an effect that cannot be undone")),
     (Act::KillAll, block("process.kill_all", "ends every process")),
     (Act::KillNamed, ask("process.kill", "ends processes by name")),
     (Act::Login, ask("credentials.login", "signs in or changes stored credentials")),

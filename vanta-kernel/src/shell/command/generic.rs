@@ -109,7 +109,12 @@ impl Walker<'_> {
                     self.use_path(operand, Effect::Write, call);
                 }
             }
-            _ => self.tool(call),
+            _ => {
+                if row.act == Act::Harmless {
+                    Self::intent(call);
+                }
+                self.tool(call);
+            }
         }
     }
 
@@ -235,6 +240,7 @@ impl Walker<'_> {
     pub(super) fn project_script(&mut self, program: &str, call: &mut Call) {
         let name = String::from(program);
         self.task_name(&name, call);
+        Self::intent(call);
         self.tool(call);
     }
 

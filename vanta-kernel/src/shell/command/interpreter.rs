@@ -145,6 +145,7 @@ impl Walker<'_> {
             _ if table::program(&name).is_some() => self.run_inner(fields, call),
             _ => {
                 call.args = rest.to_vec();
+                Self::intent(call);
                 self.tool(call);
             }
         }
@@ -175,6 +176,7 @@ impl Walker<'_> {
             call.fact(Act::Publish);
         }
         self.task_name(&base, call);
+        Self::intent(call);
         self.tool(call);
     }
 

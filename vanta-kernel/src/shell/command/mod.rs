@@ -21,6 +21,7 @@ mod files;
 mod find;
 mod generic;
 mod git;
+mod intent;
 mod interpreter;
 mod network;
 mod options;

@@ -47,6 +47,9 @@ impl Walker<'_> {
                 }
             }
         }
+        if !dry && table::subcommand(&call.name, &words).is_none() {
+            Self::intent(call);
+        }
         self.installs_from_address(sub, call);
         self.tool(call);
     }
@@ -156,6 +159,7 @@ impl Walker<'_> {
         }
         call.command.fact(Act::Network, bare);
         call.args = operands;
+        Self::intent(call);
         self.tool(call);
     }
 
