@@ -9,6 +9,7 @@
     reason = "a test may stop and report"
 )]
 
+mod bad_input;
 mod cases;
 mod corpus;
 mod generate;
