@@ -47,6 +47,10 @@ pub use scope::Scope;
 pub use verdict::{Finding, POLICY_VERSION, Risk, Verdict};
 pub use wire::{WireError, batch_case};
 
+#[cfg(any(doc, doctest))]
+#[doc = include_str!("../docs/adding_a_program.md")]
+pub mod adding_a_program {}
+
 /// The README's examples are compiled too.
 #[cfg(all(doctest, feature = "store", unix))]
 #[doc = include_str!("../README.md")]

@@ -17,4 +17,5 @@ mod hostile;
 mod metamorphic;
 mod open;
 mod original;
+mod readme;
 mod reference;
