@@ -2,6 +2,7 @@
 //!
 //! Everything here is a function of [`read`]; programs and paths are tables in `rules/`.
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use core::ops::Range;
@@ -31,12 +32,12 @@ use crate::{Action, Effect, Finding, PathClass, Reading, Risk, Scope, Verdict};
 pub fn assess(action: &Action, scope: &Scope) -> Verdict {
     let text = judged_text(action);
     if text.len() > scope.action_limit() {
-        return ask("text.too_long", String::from("the action is too long to judge and is never cut"), 0..0);
+        return ask("text.too_long", "the action is too long to judge and is never cut", 0..0);
     }
     if let Action::Search { path, .. } = action
         && path.is_empty()
     {
-        return allow("search", String::from("a query is data"), 0..text.len());
+        return allow("search", "a query is data", 0..text.len());
     }
     if text.trim().is_empty() && !matches!(action, Action::Tool { .. } | Action::Send { .. }) {
         return nothing(action);
@@ -49,21 +50,21 @@ pub fn assess(action: &Action, scope: &Scope) -> Verdict {
         Action::Move { to, .. } | Action::Copy { to, .. } => to.as_str(),
         _ => "",
     };
-    judged.strictest(characters(action, text)).strictest(characters(action, target))
+    [text, target].into_iter().filter_map(|text| characters(action, text)).fold(judged, Verdict::strictest)
 }
 
-fn allow(rule: &'static str, reason: String, span: Range<usize>) -> Verdict {
+fn allow(rule: &'static str, reason: &'static str, span: Range<usize>) -> Verdict {
     Verdict::Allow(Finding::new(rule, reason, span))
 }
 
-fn ask(rule: &'static str, reason: String, span: Range<usize>) -> Verdict {
+fn ask(rule: &'static str, reason: impl Into<Cow<'static, str>>, span: Range<usize>) -> Verdict {
     Verdict::Ask(Finding::new(rule, reason, span))
 }
 
 fn nothing(action: &Action) -> Verdict {
     match action {
-        Action::List { .. } => allow("read.scope", String::from("lists the working directory"), 0..0),
-        _ => ask("text.empty", String::from("the action is empty"), 0..0),
+        Action::List { .. } => allow("read.scope", "lists the working directory", 0..0),
+        _ => ask("text.empty", "the action is empty", 0..0),
     }
 }
 
@@ -78,16 +79,15 @@ fn sentence(line: &str) -> Verdict {
 }
 
 /// Characters that make text read differently from what runs.
-fn characters(action: &Action, text: &str) -> Verdict {
-    let found = text.char_indices().find(|(_, c)| is_deceptive(*c)).or_else(|| mixed_script(action, text));
-    match found {
-        Some((at, c)) => {
-            let reason =
-                format!("the character U+{:04X} hides or disguises what the text does", u32::from(c));
-            ask("text.characters", reason, at..at + c.len_utf8())
-        }
-        None => allow("text.plain", String::from("the text is plain"), 0..0),
+fn characters(action: &Action, text: &str) -> Option<Verdict> {
+    // Nearly every command is plain ASCII; one pass without a branch says so.
+    if text.bytes().fold(true, |plain, b| plain & (matches!(b, b' '..=b'~') | matches!(b, b'\n' | b'\t'))) {
+        return None;
     }
+    let found = text.char_indices().find(|(_, c)| is_deceptive(*c)).or_else(|| mixed_script(action, text));
+    let (at, c) = found?;
+    let reason = format!("the character U+{:04X} hides or disguises what the text does", u32::from(c));
+    Some(ask("text.characters", reason, at..at + c.len_utf8()))
 }
 
 fn is_deceptive(c: char) -> bool {
@@ -144,20 +144,20 @@ fn mixed_script(action: &Action, text: &str) -> Option<(usize, char)> {
 /// The strictest answer to anything in the reading.
 fn judge(reading: &Reading, text: &str) -> Verdict {
     let mut verdict = if reading.opaque {
-        ask("text.unreadable", String::from("the command cannot be read to its end"), 0..text.len())
+        ask("text.unreadable", "the command cannot be read to its end", 0..text.len())
     } else {
-        allow("harmless", String::from("stays in scope and can be undone"), 0..text.len())
+        allow("harmless", "stays in scope and can be undone", 0..text.len())
     };
     for fact in &reading.facts {
-        verdict = verdict.strictest(judge_fact(fact, &(0..text.len())));
+        judge_fact(fact, &(0..text.len()), &mut verdict);
     }
     for command in &reading.commands {
         let span = command.span();
         for fact in &command.facts {
-            verdict = verdict.strictest(judge_fact(fact, &span));
+            judge_fact(fact, &span, &mut verdict);
         }
         for path in &command.paths {
-            verdict = verdict.strictest(judge_path(command.program(), path, &span));
+            judge_path(command.program(), path, &span, &mut verdict);
         }
         if command.is_opaque() && verdict.risk() == Risk::Allow {
             verdict = ask(
@@ -170,17 +170,23 @@ fn judge(reading: &Reading, text: &str) -> Verdict {
     verdict
 }
 
-fn judge_fact(fact: &Fact, span: &Range<usize>) -> Verdict {
+// Sentences are written only for what makes the verdict stricter: most of a line never does.
+
+fn judge_fact(fact: &Fact, span: &Range<usize>, verdict: &mut Verdict) {
     let rule = fact.act.rule();
-    let reason = format!("`{}` {}", shortened(&fact.word), rule.why);
-    Verdict::new(rule.risk, Finding::new(rule.code, reason, span.clone()))
+    if rule.risk > verdict.risk() {
+        let reason = format!("`{}` {}", shortened(&fact.word), rule.why);
+        *verdict = Verdict::new(rule.risk, Finding::new(rule.code, reason, span.clone()));
+    }
 }
 
-fn judge_path(program: &str, path: &PathUse, span: &Range<usize>) -> Verdict {
+fn judge_path(program: &str, path: &PathUse, span: &Range<usize>, verdict: &mut Verdict) {
     let (risk, rule, why) = path_rule(path);
-    let by = if program.is_empty() { "a redirect" } else { program };
-    let reason = format!("`{by}` {why} `{}`", shortened(path.path()));
-    Verdict::new(risk, Finding::new(rule, reason, span.clone()))
+    if risk > verdict.risk() {
+        let by = if program.is_empty() { "a redirect" } else { program };
+        let reason = format!("`{by}` {why} `{}`", shortened(path.path()));
+        *verdict = Verdict::new(risk, Finding::new(rule, reason, span.clone()));
+    }
 }
 
 /// A reason stays one short sentence.

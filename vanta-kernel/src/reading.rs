@@ -8,6 +8,7 @@ use core::ops::Range;
 
 use crate::rules::act::Act;
 use crate::shell;
+use crate::shell::text::Text;
 use crate::{Action, Scope};
 
 /// What a command does to a path.
@@ -104,7 +105,7 @@ impl PathUse {
 /// One simple command, after wrappers and constants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    pub(crate) program: String,
+    pub(crate) program: Text,
     pub(crate) subcommand: Option<String>,
     pub(crate) paths: Vec<PathUse>,
     pub(crate) hosts: Vec<String>,
@@ -121,7 +122,7 @@ pub(crate) struct Fact {
 }
 
 impl Command {
-    pub(crate) fn new(program: impl Into<String>, span: Range<usize>) -> Self {
+    pub(crate) fn new(program: impl Into<Text>, span: Range<usize>) -> Self {
         Self {
             program: program.into(),
             subcommand: None,

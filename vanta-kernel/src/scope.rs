@@ -69,7 +69,7 @@ impl Scope {
     /// Protects a place like `.vanta/`: writes are Block. Use it for the folder that holds the tokens.
     #[must_use]
     pub fn protect(mut self, dir: impl Into<String>) -> Self {
-        self.protected.push(dir.into());
+        self.protected.push(normalize(&dir.into()));
         self
     }
 

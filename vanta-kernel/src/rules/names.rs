@@ -1,8 +1,9 @@
 //! Names that say what they hold: secret variables and files, live places, login files.
 
+use alloc::borrow::Cow;
 use alloc::string::String;
 
-use crate::shell::value::{is_marker, matches};
+use crate::shell::value::{has_marker, matches};
 
 /// Lower-case runs of letters and digits in `text`.
 pub(crate) fn segments(text: &str) -> impl Iterator<Item = String> + '_ {
@@ -41,44 +42,40 @@ pub(crate) fn is_secret_variable(name: &str) -> bool {
 
 /// Does a file's name, or the folder it is in, say that it holds a credential?
 pub(crate) fn is_secret_file(folders: &[&str], name: &str) -> bool {
-    let lower = name.to_ascii_lowercase();
+    let lower = lower_case(name);
+    let lower = lower.as_ref();
     let folder = folders.last().map_or("", |f| *f);
-    if is_template(&lower) {
+    let extension = extension(lower);
+    if extension.is_some_and(|e| TEMPLATES.binary_search(&e).is_ok()) {
         return false;
     }
-    is_env_file(&lower)
-        || SECRET_FILES.binary_search(&lower.as_str()).is_ok()
+    is_env_file(lower)
+        || SECRET_FILES.binary_search(&lower).is_ok()
         || lower.starts_with("service-account") && lower.ends_with(".json")
-        || extension(&lower).is_some_and(|e| SECRET_EXTENSIONS.binary_search(&e).is_ok())
+        || extension.is_some_and(|e| SECRET_EXTENSIONS.binary_search(&e).is_ok())
         || lower.ends_with("_history") && lower.starts_with('.')
         || (folder == "secrets" || folder == ".secrets")
-            && extension(&lower).is_some_and(|e| DATA_EXTENSIONS.binary_search(&e).is_ok())
+            && extension.is_some_and(|e| DATA_EXTENSIONS.binary_search(&e).is_ok())
         || is_secret_folder(name)
         || folders.iter().any(|f| is_secret_folder(f))
         || folders.windows(2).any(|w| matches!(w, [".config", "gh" | "gcloud"] | ["Library", "Keychains"]))
-        || matches!((folder, lower.as_str()), (".git", "config") | (".docker", "config.json"))
-            && folder != ".git"
+        || folder == ".docker" && lower == "config.json"
+}
+
+/// Names are nearly always in lower case already.
+fn lower_case(name: &str) -> Cow<'_, str> {
+    if name.bytes().any(|b| b.is_ascii_uppercase()) { name.to_ascii_lowercase().into() } else { name.into() }
 }
 
 /// A folder in which everything is secret.
 pub(crate) fn is_secret_folder(name: &str) -> bool {
-    SECRET_FOLDERS
-        .iter()
-        .any(|s| *s == name || name.starts_with('.') && name.chars().any(is_marker) && could_be(name, s))
-}
-
-fn is_template(lower: &str) -> bool {
-    extension(lower).is_some_and(|e| {
-        matches!(
-            e,
-            "example" | "sample" | "template" | "tmpl" | "dist" | "defaults" | "schema" | "pub" | "md"
-        )
-    })
+    SECRET_FOLDERS.contains(&name)
+        || name.starts_with('.') && has_marker(name) && SECRET_FOLDERS.iter().any(|s| matches(name, s))
 }
 
 fn is_env_file(lower: &str) -> bool {
-    if lower.starts_with('.') && lower.chars().any(is_marker) {
-        return could_be(lower, ".env") || could_be(lower, ".envrc") || lower.starts_with(".env");
+    if lower.starts_with('.') && has_marker(lower) {
+        return matches(lower, ".env") || matches(lower, ".envrc") || lower.starts_with(".env");
     }
     lower == ".env"
         || lower == ".envrc"
@@ -86,12 +83,10 @@ fn is_env_file(lower: &str) -> bool {
         || (lower.ends_with(".env") && lower.len() > 4)
 }
 
-fn could_be(pattern: &str, name: &str) -> bool {
-    matches(pattern, name)
-}
-
+/// What stands behind the last dot.
 fn extension(name: &str) -> Option<&str> {
-    name.rsplit_once('.').map(|(_, e)| e).filter(|e| !e.is_empty())
+    let length = name.bytes().rev().take_while(|b| *b != b'.').count();
+    (0 < length && length < name.len()).then(|| name.get(name.len() - length..))?
 }
 
 /// Files that run by themselves at login, in the home folder.
@@ -141,6 +136,10 @@ pub(crate) const SECRET_FILES: &[&str] = &[
 pub(crate) const SECRET_EXTENSIONS: &[&str] =
     &["jks", "kdbx", "key", "keystore", "p12", "p8", "pem", "pfx", "ppk"];
 
+/// Sorted. Files that only show what a secret one looks like, or are public.
+pub(crate) const TEMPLATES: &[&str] =
+    &["defaults", "dist", "example", "md", "pub", "sample", "schema", "template", "tmpl"];
+
 /// Sorted. In a folder called `secrets`, these are the secrets.
 pub(crate) const DATA_EXTENSIONS: &[&str] =
     &["cfg", "conf", "enc", "env", "ini", "json", "toml", "txt", "yaml", "yml"];
@@ -174,7 +173,9 @@ mod tests {
 
     #[test]
     fn tables_are_sorted() {
-        for table in [SECRET_FILES, SECRET_EXTENSIONS, DATA_EXTENSIONS, SECRET_FOLDERS, LOGIN_FILES] {
+        for table in
+            [TEMPLATES, SECRET_FILES, SECRET_EXTENSIONS, DATA_EXTENSIONS, SECRET_FOLDERS, LOGIN_FILES]
+        {
             assert!(table.windows(2).all(|w| w[0] < w[1]), "{table:?}");
         }
     }

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::names;
-use crate::shell::value::{ANY, CONTENT, ONE, UNKNOWN, is_marker, matches};
+use crate::shell::value::{ANY, CONTENT, ONE, UNKNOWN, has_marker, matches};
 use crate::{PathClass, Scope};
 
 /// A folder inside a container and what it is outside.
@@ -26,7 +26,11 @@ pub(crate) struct Place<'a> {
 impl Place<'_> {
     /// Makes `text` absolute and names its class.
     pub(crate) fn locate(&self, text: &str) -> (String, PathClass) {
-        let path = self.absolute(&text.replace(CONTENT, UNKNOWN_TEXT));
+        let path = if has_marker(text) {
+            self.absolute(&text.replace(CONTENT, UNKNOWN_TEXT))
+        } else {
+            self.absolute(text)
+        };
         let Some(mounts) = self.mounts else {
             let class = classify(self.scope, &path);
             return (path, class);
@@ -35,9 +39,7 @@ impl Place<'_> {
             if let Some(rest) = path.strip_prefix(mount.inside.as_str())
                 && (rest.is_empty() || rest.starts_with('/'))
             {
-                let mut host = mount.outside.clone();
-                host.push_str(rest);
-                let host = normalize(&host);
+                let host = resolve(&mount.outside, rest);
                 let class = classify(self.scope, &host);
                 return (host, class);
             }
@@ -51,17 +53,13 @@ impl Place<'_> {
             && (tail.is_empty() || tail.starts_with('/'))
             && let Some(home) = self.scope.home_dir()
         {
-            let mut path = String::from(home);
-            path.push_str(tail);
-            return normalize(&path);
+            return resolve(home, tail);
         }
         if text.starts_with('/') || text.starts_with(UNKNOWN) {
-            return normalize(text);
+            normalize(text)
+        } else {
+            resolve(self.cwd, text)
         }
-        let mut path = String::from(self.cwd);
-        path.push('/');
-        path.push_str(text);
-        normalize(&path)
     }
 }
 
@@ -69,31 +67,88 @@ const UNKNOWN_TEXT: &str = "\u{fdd2}";
 
 /// Resolves `.`, `..` and repeated slashes. Leaves a path that starts with an unknown piece relative.
 pub(crate) fn normalize(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
+    resolve("", path)
+}
+
+/// `base/tail`, normalised.
+fn resolve(base: &str, tail: &str) -> String {
+    let is_relative = base.starts_with(UNKNOWN) || base.is_empty() && tail.starts_with(UNKNOWN);
+    let mut out = String::with_capacity(base.len() + tail.len() + 2);
+    for part in components(base).chain(components(tail)) {
         match part {
-            "" | "." => {}
-            ".." => {
-                // Behind an unknown piece `..` cannot be resolved, so it stays.
-                if parts.last().is_some_and(|p| p.contains(UNKNOWN)) {
-                    parts.push(part);
-                } else {
-                    parts.pop();
-                }
+            "." => {}
+            // Behind an unknown piece `..` cannot be resolved, so it stays.
+            ".." if !last(&out).contains(UNKNOWN) => {
+                let above = out.len().saturating_sub(last(&out).len() + 1);
+                out.truncate(above);
             }
-            other => parts.push(other),
+            other => {
+                if !(out.is_empty() && is_relative) {
+                    out.push('/');
+                }
+                out.push_str(other);
+            }
         }
     }
-    let mut out = String::new();
-    if !path.starts_with(UNKNOWN) {
+    if out.is_empty() && !is_relative {
         out.push('/');
     }
-    out.push_str(&parts.join("/"));
     out
+}
+
+/// The part behind the last slash.
+fn last(path: &str) -> &str {
+    let length = path.bytes().rev().take_while(|b| *b != b'/').count();
+    path.get(path.len() - length..).unwrap_or("")
+}
+
+/// The parts between slashes that are not empty.
+fn components(path: &str) -> impl Iterator<Item = &str> {
+    let mut rest = path;
+    core::iter::from_fn(move || {
+        rest = rest.trim_start_matches('/');
+        let length = rest.bytes().take_while(|b| *b != b'/').count();
+        let (part, tail) = rest.split_at_checked(length)?;
+        rest = tail;
+        (!part.is_empty()).then_some(part)
+    })
+}
+
+/// Paths with more components are rare.
+const FEW: usize = 12;
+
+/// The components of a path as a slice; only a deep path needs memory for it.
+struct Components<'a> {
+    few: [&'a str; FEW],
+    count: usize,
+    many: Vec<&'a str>,
+}
+
+impl<'a> Components<'a> {
+    fn of(path: &'a str) -> Self {
+        let mut all = Self { few: [""; FEW], count: 0, many: Vec::new() };
+        let mut parts = components(path);
+        for (slot, part) in all.few.iter_mut().zip(parts.by_ref()) {
+            *slot = part;
+            all.count += 1;
+        }
+        let rest = parts.next();
+        if rest.is_some() {
+            all.many = Vec::from(all.few).into_iter().chain(rest).chain(parts).collect();
+        }
+        all
+    }
+
+    fn as_slice(&self) -> &[&'a str] {
+        if self.many.is_empty() { self.few.get(..self.count).unwrap_or(&[]) } else { &self.many }
+    }
 }
 
 /// The class of an absolute, normalised path.
 pub(crate) fn classify(scope: &Scope, path: &str) -> PathClass {
+    if !has_marker(path) {
+        return classify_known(scope, path);
+    }
     if path.starts_with(UNKNOWN) {
         return unknown_tail(path);
     }
@@ -131,42 +186,40 @@ fn unknown_tail(path: &str) -> PathClass {
 }
 
 fn classify_known(scope: &Scope, path: &str) -> PathClass {
-    let parts: Vec<&str> = path.split('/').filter(|p| !p.is_empty()).collect();
+    let components = Components::of(path);
+    let parts = components.as_slice();
     if parts.first() == Some(&"dev") {
-        return device(&parts);
+        return device(parts);
     }
-    if is_protected(scope, path, &parts) {
+    if is_protected(scope, parts) {
         return PathClass::Protected;
     }
     // `x/*` means every entry of `x`, so it is judged like `x` itself.
     let parts = match parts.split_last() {
-        Some((last, front)) if is_everything(last) => front.to_vec(),
+        Some((last, front)) if is_everything(last) => front,
         _ => parts,
     };
-    if let Some(class) = repository(&parts) {
+    if let Some(class) = repository(parts) {
         return class;
     }
-    if matches!(parts.as_slice(), ["proc", _, "environ"]) {
+    if matches!(parts, ["proc", _, "environ"]) {
         return PathClass::Secret;
     }
     if let Some((name, folders)) = parts.split_last()
         && names::is_secret_file(folders, name)
-        && !is_fact(&parts)
+        && !is_fact(parts)
     {
         return PathClass::Secret;
     }
-    let root: Vec<&str> = split(scope.root());
-    if parts.len() == root.len() && starts_with(&parts, &root) {
+    let root = Components::of(scope.root());
+    let root = root.as_slice();
+    if parts.len() == root.len() && starts_with(parts, root) {
         PathClass::Root
-    } else if is_below(&parts, &root) {
+    } else if is_below(parts, root) {
         inside(parts.get(root.len()..).unwrap_or(&[]))
     } else {
-        outside(scope, &parts, &root)
+        outside(scope, parts, root)
     }
-}
-
-fn split(path: &str) -> Vec<&str> {
-    path.split('/').filter(|p| !p.is_empty()).collect()
 }
 
 /// Component-wise prefix, for certain: what is permitted must not rest on a pattern.
@@ -180,7 +233,7 @@ fn starts_with(parts: &[&str], prefix: &[&str]) -> bool {
 }
 
 fn component(written: &str, name: &str) -> bool {
-    if !written.chars().any(is_marker) {
+    if !has_marker(written) {
         return written == name;
     }
     // A leading dot is matched only by a written dot.
@@ -190,7 +243,7 @@ fn component(written: &str, name: &str) -> bool {
 /// Does a pattern match (nearly) every name: `*`, `?*`, `.*`, `.[!.]*`?
 pub(crate) fn is_everything(pattern: &str) -> bool {
     let tail = pattern.strip_prefix('.').unwrap_or(pattern);
-    tail.contains(ANY) && tail.chars().all(|c| c == ANY || c == ONE)
+    has_marker(tail) && tail.contains(ANY) && tail.chars().all(|c| c == ANY || c == ONE)
 }
 
 fn device(parts: &[&str]) -> PathClass {
@@ -206,25 +259,21 @@ fn device(parts: &[&str]) -> PathClass {
     }
 }
 
-fn is_protected(scope: &Scope, path: &str, parts: &[&str]) -> bool {
-    let named = parts.iter().any(|p| {
-        p.eq_ignore_ascii_case(".vanta")
-            || p.starts_with('.') && p.chars().any(is_marker) && !is_everything(p) && matches(p, ".vanta")
-    });
+fn is_protected(scope: &Scope, parts: &[&str]) -> bool {
+    let named = parts.iter().any(|p| is_named(p, ".vanta"));
     let state = parts.windows(3).any(|w| w == [".local", "state", "vanta"]);
-    named
-        || state
-        || scope.protected_dirs().iter().any(|dir| {
-            let dir = normalize(dir);
-            path.strip_prefix(dir.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        })
+    named || state || scope.protected_dirs().iter().any(|dir| is_below(parts, Components::of(dir).as_slice()))
+}
+
+/// Is `part` the hidden `name` in any case, or a pattern for it?
+fn is_named(part: &str, name: &str) -> bool {
+    part.starts_with('.')
+        && (part.eq_ignore_ascii_case(name)
+            || has_marker(part) && !is_everything(part) && matches(part, name))
 }
 
 fn repository(parts: &[&str]) -> Option<PathClass> {
-    let at = parts.iter().position(|p| {
-        p.eq_ignore_ascii_case(".git")
-            || p.starts_with('.') && p.chars().any(is_marker) && !is_everything(p) && matches(p, ".git")
-    })?;
+    let at = parts.iter().position(|p| is_named(p, ".git"))?;
     Some(match parts.get(at + 1) {
         Some(&"hooks") => PathClass::Startup,
         _ => PathClass::Repository,
@@ -242,8 +291,9 @@ fn outside(scope: &Scope, parts: &[&str], root: &[&str]) -> PathClass {
     if let Some(class) = extra_root(scope, parts) {
         return class;
     }
-    let home = scope.home_dir().map(split).unwrap_or_default();
-    if !home.is_empty() && starts_with(parts, &home) {
+    let home = Components::of(scope.home_dir().unwrap_or(""));
+    let home = home.as_slice();
+    if !home.is_empty() && starts_with(parts, home) {
         let below = parts.get(home.len()..).unwrap_or(&[]);
         if !(below.is_empty() || starts_with(root, parts)) {
             return below_home(below);
@@ -279,7 +329,7 @@ fn outside(scope: &Scope, parts: &[&str], root: &[&str]) -> PathClass {
 }
 
 fn extra_root(scope: &Scope, parts: &[&str]) -> Option<PathClass> {
-    let below = |dir: &String| is_below(parts, &split(dir));
+    let below = |dir: &String| is_below(parts, Components::of(dir).as_slice());
     if scope.write_dirs().iter().any(below) {
         return Some(PathClass::InScope);
     }
@@ -301,7 +351,7 @@ fn below_home(below: &[&str]) -> PathClass {
 
 fn is_temp(scope: &Scope, parts: &[&str]) -> bool {
     let standard = matches!(parts, ["tmp", ..] | ["var", "tmp", ..] | ["private", "tmp", ..]);
-    standard || scope.temp_dirs().iter().any(|dir| is_below(parts, &split(dir)))
+    standard || scope.temp_dirs().iter().any(|dir| is_below(parts, Components::of(dir).as_slice()))
 }
 
 fn is_fact(parts: &[&str]) -> bool {

@@ -92,11 +92,46 @@ pub(crate) struct Program {
 
 /// The row of `name`.
 pub(crate) fn program(name: &str) -> Option<&'static Program> {
-    PROGRAMS
-        .binary_search_by(|row| row.name.cmp(name))
-        .ok()
-        .and_then(|i| PROGRAMS.get(i))
-        .or_else(|| versioned(name))
+    row(name).or_else(|| versioned(name))
+}
+
+/// Looks `name` up in [`SLOTS`].
+fn row(name: &str) -> Option<&'static Program> {
+    let mut slot = hash(name.as_bytes());
+    loop {
+        let row = PROGRAMS.get(usize::from(*SLOTS.get(slot)?))?;
+        if row.name == name {
+            return Some(row);
+        }
+        slot = (slot + 1) % SLOTS.len();
+    }
+}
+
+/// A hash table of the rows, made when the crate is compiled: a row is at the hash of its name or soon behind it.
+/// An empty slot holds a number that no row has.
+#[expect(clippy::indexing_slicing, reason = "an index that is wrong stops the compiler")]
+static SLOTS: [u16; 8192] = {
+    let mut slots = [u16::MAX; 8192];
+    let mut index = 0;
+    while index < PROGRAMS.len() {
+        let mut slot = hash(PROGRAMS[index].name.as_bytes());
+        while slots[slot] != u16::MAX {
+            slot = (slot + 1) % slots.len();
+        }
+        slots[slot] = index as u16;
+        index += 1;
+    }
+    slots
+};
+
+const fn hash(name: &[u8]) -> usize {
+    let mut hash = 0_u32;
+    let mut rest = name;
+    while let [first, tail @ ..] = rest {
+        hash = (hash ^ *first as u32).wrapping_mul(0x0100_0193);
+        rest = tail;
+    }
+    (hash >> 16 ^ hash) as usize % 8192
 }
 
 /// `python3.12`, `gcc-13`, `mkfs.ext4`: the name without its version or kind.
@@ -108,7 +143,7 @@ fn versioned(name: &str) -> Option<&'static Program> {
     if base.is_empty() || base.len() == name.len() {
         return None;
     }
-    PROGRAMS.binary_search_by(|row| row.name.cmp(base)).ok().and_then(|i| PROGRAMS.get(i))
+    row(base)
 }
 
 /// The act of the longest listed phrase that `words` start with.

@@ -3,7 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::syntax::{Part, VarOp};
+use super::syntax::{Part, Parts, VarOp};
+use super::text::Text;
 
 /// A longer word with braces is not expanded, so that the copies stay small.
 const MAX_ATOMS: usize = 4096;
@@ -16,7 +17,7 @@ enum Atom {
 }
 
 /// All words `parts` stand for, or `None` when there are more than `limit`.
-pub(super) fn alternatives(parts: &[Part], limit: usize) -> Option<Vec<Vec<Part>>> {
+pub(super) fn alternatives(parts: &[Part], limit: usize) -> Option<Vec<Parts>> {
     let mut atoms = Vec::new();
     for part in parts {
         match part {
@@ -101,19 +102,24 @@ fn range(body: &[Atom]) -> Option<Vec<Atom>> {
     Some(Vec::from([Atom::Whole(part)]))
 }
 
-fn join(word: &[Atom]) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+fn join(word: &[Atom]) -> Parts {
+    let mut parts = Parts::default();
+    let mut open = String::new();
     for atom in word {
         match atom {
-            Atom::Whole(part) => parts.push(part.clone()),
-            Atom::Char(c) => {
-                if let Some(Part::Text { text, quoted: false }) = parts.last_mut() {
-                    text.push(*c);
-                } else {
-                    parts.push(Part::Text { text: String::from(*c), quoted: false });
-                }
+            Atom::Char(c) => open.push(*c),
+            Atom::Whole(part) => {
+                close(&mut open, &mut parts);
+                parts.push(part.clone());
             }
         }
     }
+    close(&mut open, &mut parts);
     parts
+}
+
+fn close(open: &mut String, parts: &mut Parts) {
+    if !open.is_empty() {
+        parts.push(Part::Text { text: Text::Own(core::mem::take(open)), quoted: false });
+    }
 }

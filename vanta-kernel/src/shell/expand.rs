@@ -2,12 +2,13 @@
 //!
 //! Literal assignments of the same line are followed; everything else becomes a marker of `value.rs`.
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::flow::Walker;
-use super::syntax::{Part, VarOp, Word};
+use super::syntax::{Part, VarOp, Word, is_active};
 use super::value::{LISTED, TOKEN, Taint, UNKNOWN, Value, activate};
 use crate::rules::names;
 
@@ -17,21 +18,19 @@ const MAX_FIELDS: usize = 256;
 impl Walker<'_> {
     /// The fields `words` expand to.
     pub(crate) fn fields(&mut self, words: &[Word]) -> Vec<Value> {
-        let mut fields = Vec::new();
+        let mut fields = Vec::with_capacity(words.len());
         for word in words {
-            fields.extend(self.expand(word));
+            match word.plain() {
+                // The common word needs none of the machinery below.
+                Some(text) if self.pay(text.len()) => fields.push(Value::literal(text.clone())),
+                _ => fields.extend(self.expand(word)),
+            }
         }
         fields
     }
 
     /// The fields of one word.
     pub(crate) fn expand(&mut self, word: &Word) -> Vec<Value> {
-        if let Some(text) = word.bare()
-            && !text.contains(['~', '{', '*', '?', '['])
-        {
-            // The common word needs none of the machinery below.
-            return self.charge(Vec::from([Value::literal(text)]));
-        }
         let has_brace =
             word.parts.iter().any(|p| matches!(p, Part::Text { text, quoted: false } if text.contains('{')));
         if !has_brace {
@@ -66,25 +65,28 @@ impl Walker<'_> {
 
     /// Counts expanded bytes, so that variables inside variables cannot grow without bound.
     fn charge(&mut self, fields: Vec<Value>) -> Vec<Value> {
-        let bytes: usize = fields.iter().map(|f| f.text.len()).sum();
+        let bytes = fields.iter().map(|f| f.text.len()).sum();
+        if self.pay(bytes) { fields } else { Vec::from([Value::marker(UNKNOWN)]) }
+    }
+
+    fn pay(&mut self, bytes: usize) -> bool {
         self.bytes_left = self.bytes_left.saturating_sub(bytes);
-        if self.bytes_left == 0 {
-            self.faults.depth = true;
-            return Vec::from([Value::marker(UNKNOWN)]);
-        }
-        fields
+        self.faults.depth |= self.bytes_left == 0;
+        self.bytes_left > 0
     }
 
     fn expand_parts(&mut self, parts: &[Part]) -> Vec<Value> {
         let mut fields = Fields { separators: self.separators(), ..Fields::default() };
         for (index, part) in parts.iter().enumerate() {
             match part {
-                Part::Text { text, quoted: true } => fields.append(&Value::literal(text.as_str())),
-                Part::Text { text, quoted: false } => {
-                    let mut value = Value::default();
-                    let text = if index == 0 { self.tilde(text, &mut value) } else { text };
-                    activate(text, &mut value.text);
-                    fields.append(&value);
+                Part::Text { text, quoted } if *quoted || !is_active(text) => {
+                    fields.append(Value::literal(text.clone()));
+                }
+                Part::Text { text, .. } => {
+                    let mut active = String::new();
+                    let text = if index == 0 { self.tilde(text, &mut active) } else { text };
+                    activate(text, &mut active);
+                    fields.append(Value::literal(active));
                 }
                 Part::Var { name, op, quoted } => {
                     let values = self.variable(name, op);
@@ -98,11 +100,11 @@ impl Walker<'_> {
                     let output = self.substitute(list);
                     let path = format!("/dev/fd/{}", 63 + self.state.files.len());
                     self.state.remember_file(&path, output);
-                    fields.append(&Value::literal(path));
+                    fields.append(Value::literal(path));
                 }
                 Part::Arith { inner } => {
                     let _ = self.expand_parts(&inner.parts);
-                    fields.append(&Value::marker(TOKEN));
+                    fields.append(Value::marker(TOKEN));
                 }
             }
         }
@@ -110,16 +112,16 @@ impl Walker<'_> {
     }
 
     /// What unquoted values are split at: blanks, and what `IFS` was set to in this line.
-    fn separators(&self) -> String {
-        let mut all = String::from(" \t\n");
+    fn separators(&self) -> Cow<'static, str> {
+        let mut all = Cow::Borrowed(" \t\n");
         for value in self.state.vars.get("IFS").into_iter().flatten() {
-            all.push_str(&value.text);
+            all.to_mut().push_str(&value.text);
         }
         all
     }
 
     /// Replaces a leading tilde and returns the rest of the text.
-    fn tilde<'t>(&self, text: &'t str, value: &mut Value) -> &'t str {
+    fn tilde<'t>(&self, text: &'t str, value: &mut String) -> &'t str {
         let (before, from_tilde) = match text.split_once("=~") {
             // `--dir=~/x` and `of=~/x`: bash expands only some of them; the others are named so by mistake.
             Some((name, _)) => text.split_at_checked(name.len() + 1).unwrap_or(("", text)),
@@ -128,17 +130,17 @@ impl Walker<'_> {
         let Some(tail) = from_tilde.strip_prefix('~') else { return text };
         let end = tail.find('/').unwrap_or(tail.len());
         let (user, path) = tail.split_at_checked(end).unwrap_or((tail, ""));
-        value.text.push_str(before);
+        value.push_str(before);
         match user {
-            "" => value.text.push_str(self.scope.home_dir().unwrap_or("~")),
-            "+" => value.text.push_str(&self.state.cwd),
-            "-" => value.text.push(UNKNOWN),
+            "" => value.push_str(self.scope.home_dir().unwrap_or("~")),
+            "+" => value.push_str(&self.state.cwd),
+            "-" => value.push(UNKNOWN),
             other => {
                 let homes =
                     self.scope.home_dir().and_then(|h| h.rsplit_once('/')).map_or("/home", |(h, _)| h);
-                value.text.push_str(homes);
-                value.text.push('/');
-                value.text.push_str(other);
+                value.push_str(homes);
+                value.push('/');
+                value.push_str(other);
             }
         }
         path
@@ -225,16 +227,16 @@ struct Fields {
     done: Vec<Value>,
     open: Vec<Value>,
     started: bool,
-    separators: String,
+    separators: Cow<'static, str>,
 }
 
 impl Fields {
-    fn append(&mut self, value: &Value) {
+    fn append(&mut self, value: Value) {
         self.started = true;
         if self.open.is_empty() {
-            self.open.push(value.clone());
+            self.open.push(value);
         } else {
-            self.open.iter_mut().for_each(|o| o.push(value));
+            self.open.iter_mut().for_each(|o| o.push(&value));
         }
     }
 
@@ -276,7 +278,7 @@ impl Fields {
             if !piece.is_empty() {
                 let mut text = String::new();
                 activate(piece, &mut text);
-                self.append(&value.with_text(text));
+                self.append(value.with_text(text));
             }
         }
         self.separators = separators;
@@ -285,14 +287,14 @@ impl Fields {
     fn product(&mut self, values: &[Value]) {
         match values {
             [] => {}
-            [one] => self.append(one),
+            [one] => self.append(one.clone()),
             many if self.open.is_empty() => {
                 self.started = true;
                 self.open.extend_from_slice(many);
             }
             many if self.open.len().saturating_mul(many.len()) > MAX_FIELDS => {
                 let taint = many.iter().fold(Taint::NONE, |t, v| t.join(v.taint));
-                self.append(&Value::unknown(taint));
+                self.append(Value::unknown(taint));
             }
             many => {
                 let open = core::mem::take(&mut self.open);

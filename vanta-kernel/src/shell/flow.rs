@@ -3,6 +3,7 @@
 //! Constants, the working directory, functions and aliases of the same line are followed. What single programs do is
 //! in `command/`.
 
+use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -13,7 +14,7 @@ use super::lex::Parser;
 use super::parse::parse;
 use super::state::State;
 use super::syntax::{Assign, Faults, Item, List, Node, Redirect, RedirectKind, Simple, Word};
-use super::value::{Taint, UNKNOWN, Value};
+use super::value::{Taint, UNKNOWN, Value, display, displayed};
 use crate::reading::{Command, Fact};
 use crate::rules::act::Act;
 use crate::rules::path::Place;
@@ -60,11 +61,12 @@ impl<'s> Walker<'s> {
         }
         self.bytes_left -= text.len();
         self.nesting += 1;
-        let mut parser = Parser::new(text, fixed, self.nesting / 2);
-        let (list, faults) = parse(&mut parser);
+        let line = Rc::from(text);
+        let mut parser = Parser::new(&line, fixed, self.nesting / 2);
+        let mut output = Value::default();
+        let faults = parse(&mut parser, |list| self.items(list, stdin, &mut output));
         self.faults.syntax |= faults.syntax;
         self.faults.depth |= faults.depth;
-        let output = self.list(&list, stdin);
         self.nesting -= 1;
         output
     }
@@ -99,9 +101,16 @@ impl<'s> Walker<'s> {
 
     pub(crate) fn list(&mut self, list: &List, stdin: &Value) -> Value {
         let mut output = Value::default();
+        self.items(list, stdin, &mut output);
+        output
+    }
+
+    /// Walks a part of a list and adds what it prints to `output`; `false` when it became too long.
+    fn items(&mut self, list: &List, stdin: &Value, output: &mut Value) -> bool {
         for Item { node, conditional, background } in list {
             if !self.step() {
-                return Value::unknown(Taint::NONE);
+                *output = Value::unknown(Taint::NONE);
+                return false;
             }
             let before = self.commands.len();
             self.state.maybe += usize::from(*conditional);
@@ -115,7 +124,7 @@ impl<'s> Walker<'s> {
             }
             output.push(&printed);
         }
-        output
+        true
     }
 
     /// Does a background command of a function call that function again?
@@ -426,13 +435,8 @@ impl<'s> Walker<'s> {
     ) -> Value {
         let (path, class) = self.place().locate(&value.text);
         let known = self.written(&path, effect);
-        let shown = if class == PathClass::Unknown { value.text.as_str() } else { path.as_str() };
-        call.command.paths.push(crate::PathUse {
-            path: super::value::display(shown),
-            effect,
-            class,
-            recursive,
-        });
+        let path = if class == PathClass::Unknown { display(&value.text) } else { displayed(path) };
+        call.command.paths.push(crate::PathUse { path, effect, class, recursive });
         if let Some(known) = known {
             return known;
         }

@@ -10,7 +10,8 @@ use core::cell::OnceCell;
 use core::ops::Range;
 
 use super::MAX_DEPTH;
-use super::syntax::{Faults, Part, VarOp, Word};
+use super::syntax::{Faults, Part, Parts, VarOp, Word};
+use super::text::Text;
 
 /// A here-document whose body has not been reached yet.
 #[derive(Debug)]
@@ -38,10 +39,44 @@ enum WordEnd {
     Text,
 }
 
+impl WordEnd {
+    /// Does `byte` end the word? Brackets are counted by the caller.
+    fn is_at(self, byte: u8) -> bool {
+        match self {
+            Self::Meta => {
+                matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
+            }
+            Self::Brace => byte == b'}',
+            Self::Arith => byte == b')',
+            Self::Bracket => byte == b']',
+            Self::Quote => byte == b'"',
+            Self::Text => false,
+        }
+    }
+
+    /// Does `byte` mean itself in such a word, so that runs of it are taken at once?
+    fn is_plain(self, byte: u8) -> bool {
+        #[expect(clippy::indexing_slicing, reason = "an index that is wrong stops the compiler")]
+        const SPECIAL: [bool; 256] = {
+            let mut special = [false; 256];
+            let mut rest: &[u8] = b" \t\n\r;&|<>()'\"$`\\}]";
+            while let [first, tail @ ..] = rest {
+                special[*first as usize] = true;
+                rest = tail;
+            }
+            special
+        };
+        let special = SPECIAL.get(usize::from(byte)).is_some_and(|s| *s);
+        !special || self != Self::Meta && byte.is_ascii_whitespace()
+    }
+}
+
 /// The parser. `fixed` gives every span when the text is not part of the original line.
 #[derive(Debug)]
 pub(crate) struct Parser<'a> {
+    /// What `line` holds.
     pub(super) src: &'a str,
+    line: &'a Rc<str>,
     pub(super) pos: usize,
     pub(super) depth: usize,
     pub(super) fixed: Option<Range<usize>>,
@@ -50,8 +85,17 @@ pub(crate) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    pub(crate) fn new(src: &'a str, fixed: Option<Range<usize>>, depth: usize) -> Self {
-        Self { src, pos: 0, depth, fixed, pending: Vec::new(), faults: Faults::default() }
+    pub(crate) fn new(line: &'a Rc<str>, fixed: Option<Range<usize>>, depth: usize) -> Self {
+        Self { src: line, line, pos: 0, depth, fixed, pending: Vec::new(), faults: Faults::default() }
+    }
+
+    /// The byte that comes next; 0 at the end.
+    pub(super) fn byte(&self) -> u8 {
+        self.src.as_bytes().get(self.pos).copied().unwrap_or(0)
+    }
+
+    pub(super) fn at_text_end(&self) -> bool {
+        self.pos >= self.src.len()
     }
 
     pub(super) fn rest(&self) -> &'a str {
@@ -72,9 +116,13 @@ impl<'a> Parser<'a> {
         Some(next)
     }
 
+    pub(super) fn is_next(&self, text: &str) -> bool {
+        self.src.as_bytes().get(self.pos..).is_some_and(|rest| rest.starts_with(text.as_bytes()))
+    }
+
     /// Consumes `text` when it comes next.
     pub(super) fn eat(&mut self, text: &str) -> bool {
-        let found = self.rest().starts_with(text);
+        let found = self.is_next(text);
         if found {
             self.pos += text.len();
         }
@@ -88,10 +136,10 @@ impl<'a> Parser<'a> {
     /// Skips blanks, line continuations and a comment.
     pub(super) fn blanks(&mut self) {
         loop {
-            match self.peek() {
-                Some(' ' | '\t' | '\r') => self.pos += 1,
-                Some('\\') if self.rest().starts_with("\\\n") => self.pos += 2,
-                Some('#') => {
+            match self.byte() {
+                b' ' | b'\t' | b'\r' => self.pos += 1,
+                b'\\' if self.is_next("\\\n") => self.pos += 2,
+                b'#' => {
                     self.pos += self.rest().find('\n').unwrap_or(self.rest().len());
                 }
                 _ => return,
@@ -102,8 +150,18 @@ impl<'a> Parser<'a> {
     /// Reads one word; `None` at an operator or the end.
     pub(super) fn word(&mut self) -> Option<Word> {
         let start = self.pos;
-        let mut parts = Parts::default();
-        if self.rest().starts_with("<(") || self.rest().starts_with(">(") {
+        let length = self.plain_run(WordEnd::Meta);
+        if length > 0 && self.src.as_bytes().get(start + length).is_none_or(|b| WordEnd::Meta.is_at(*b)) {
+            // The common word is one piece of the line.
+            self.pos += length;
+            let text = Text::Piece(Rc::clone(self.line), start..self.pos);
+            return Some(Word {
+                parts: Parts::One(Part::Text { text, quoted: false }),
+                span: self.span_from(start),
+            });
+        }
+        let mut parts = Collector::new(self.line);
+        if self.is_next("<(") || self.is_next(">(") {
             self.pos += 2;
             let list = self.nested_list();
             parts.push(Part::Process { list });
@@ -132,7 +190,7 @@ impl<'a> Parser<'a> {
 
     fn nested_word(&mut self, end: WordEnd) -> Word {
         let start = self.pos;
-        let mut parts = Parts::default();
+        let mut parts = Collector::new(self.line);
         if self.depth >= MAX_DEPTH {
             self.faults.depth = true;
             return Word::default();
@@ -143,27 +201,31 @@ impl<'a> Parser<'a> {
         Word { parts: parts.finish(), span: self.span_from(start) }
     }
 
-    fn word_parts(&mut self, end: WordEnd, parts: &mut Parts) {
+    fn word_parts(&mut self, end: WordEnd, parts: &mut Collector<'a>) {
         // Single quotes are ordinary characters wherever double-quote rules hold.
         let quoted = matches!(end, WordEnd::Quote | WordEnd::Text | WordEnd::Arith | WordEnd::Bracket);
         let mut parens = 0_usize;
-        while let Some(next) = self.peek() {
+        loop {
+            let start = self.pos;
+            self.pos += self.plain_run(end);
+            parts.text(start..self.pos, quoted);
+            let Some(next) = self.src.as_bytes().get(self.pos).copied() else { break };
             match next {
-                _ if self.at_end(end, next, parens) => return,
-                '\\' => self.escape(quoted, parts),
-                '\'' if !quoted => self.single_quoted(parts),
-                '"' if end != WordEnd::Text => self.double_quoted(parts),
-                '$' => self.dollar(quoted, parts),
-                '`' => self.backquoted(quoted, parts),
-                _ => {
-                    parens = match next {
-                        '(' => parens + 1,
-                        ')' => parens.saturating_sub(1),
-                        _ => parens,
-                    };
-                    self.pos += next.len_utf8();
-                    parts.text(next, quoted);
+                b'\\' => self.escape(quoted, parts),
+                b'\'' if !quoted => self.single_quoted(parts),
+                b'"' if !matches!(end, WordEnd::Text | WordEnd::Quote) => self.double_quoted(parts),
+                b'$' => self.dollar(quoted, parts),
+                b'`' => self.backquoted(quoted, parts),
+                b'(' if end != WordEnd::Meta => {
+                    parens += 1;
+                    self.ordinary(quoted, parts);
                 }
+                b')' if end != WordEnd::Meta && (end != WordEnd::Arith || parens > 0) => {
+                    parens = parens.saturating_sub(1);
+                    self.ordinary(quoted, parts);
+                }
+                _ if end.is_at(next) => return,
+                _ => self.ordinary(quoted, parts),
             }
         }
         if !matches!(end, WordEnd::Meta | WordEnd::Text) {
@@ -171,51 +233,49 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn at_end(&self, end: WordEnd, next: char, parens: usize) -> bool {
-        match end {
-            WordEnd::Meta => {
-                matches!(next, ' ' | '\t' | '\n' | '\r' | ';' | '&' | '|' | '<' | '>' | '(' | ')')
-            }
-            WordEnd::Brace => next == '}',
-            WordEnd::Arith => next == ')' && parens == 0,
-            WordEnd::Bracket => next == ']',
-            WordEnd::Quote => next == '"',
-            WordEnd::Text => false,
-        }
+    /// How many bytes that mean themselves come next.
+    fn plain_run(&self, end: WordEnd) -> usize {
+        self.src.as_bytes().iter().skip(self.pos).take_while(|b| end.is_plain(**b)).count()
     }
 
-    fn escape(&mut self, quoted: bool, parts: &mut Parts) {
+    /// Takes one byte that means itself here.
+    fn ordinary(&mut self, quoted: bool, parts: &mut Collector<'a>) {
+        self.pos += 1;
+        parts.text(self.pos - 1..self.pos, quoted);
+    }
+
+    fn escape(&mut self, quoted: bool, parts: &mut Collector<'a>) {
+        let backslash = self.pos;
         self.pos += 1;
         match self.bump() {
             Some('\n') => {}
             Some(c) if quoted && !matches!(c, '$' | '`' | '"' | '\\') => {
-                parts.text('\\', true);
-                parts.text(c, true);
+                parts.text(backslash..self.pos, true)
             }
-            Some(c) => parts.text(c, true),
+            Some(_) => parts.text(backslash + 1..self.pos, true),
             None => self.faults.syntax = true,
         }
     }
 
-    fn single_quoted(&mut self, parts: &mut Parts) {
+    fn single_quoted(&mut self, parts: &mut Collector<'a>) {
         self.pos += 1;
         let text = self.rest();
         let length = text.find('\'').unwrap_or_else(|| {
             self.faults.syntax = true;
             text.len()
         });
-        parts.quoted_text(text.get(..length).unwrap_or(""));
+        parts.quoted_text(self.pos..self.pos + length);
         self.pos = (self.pos + length + 1).min(self.src.len());
     }
 
-    fn double_quoted(&mut self, parts: &mut Parts) {
+    fn double_quoted(&mut self, parts: &mut Collector<'a>) {
         self.pos += 1;
-        parts.quoted_text("");
+        parts.quoted_text(self.pos..self.pos);
         self.word_parts(WordEnd::Quote, parts);
         self.eat("\"");
     }
 
-    fn dollar(&mut self, quoted: bool, parts: &mut Parts) {
+    fn dollar(&mut self, quoted: bool, parts: &mut Collector<'a>) {
         self.pos += 1;
         match self.peek() {
             Some('(') if self.rest().starts_with("((") => {
@@ -226,7 +286,7 @@ impl<'a> Parser<'a> {
                     self.faults.syntax = true;
                     self.eat(")");
                 }
-                parts.push(Part::Arith { inner });
+                parts.push(Part::Arith { inner: Box::new(inner) });
             }
             Some('(') => {
                 self.pos += 1;
@@ -237,7 +297,7 @@ impl<'a> Parser<'a> {
                 self.pos += 1;
                 let inner = self.nested_word(WordEnd::Bracket);
                 self.eat("]");
-                parts.push(Part::Arith { inner });
+                parts.push(Part::Arith { inner: Box::new(inner) });
             }
             Some('{') => {
                 self.pos += 1;
@@ -253,7 +313,7 @@ impl<'a> Parser<'a> {
                 self.pos += 1;
                 parts.push(Part::Var { name: String::from(c), op: VarOp::Plain, quoted });
             }
-            _ => parts.text('$', true),
+            _ => parts.text(self.pos - 1..self.pos, true),
         }
     }
 
@@ -264,7 +324,7 @@ impl<'a> Parser<'a> {
         String::from(text.get(..length).unwrap_or(""))
     }
 
-    fn braced_variable(&mut self, quoted: bool, parts: &mut Parts) {
+    fn braced_variable(&mut self, quoted: bool, parts: &mut Collector<'a>) {
         let indirect = self.eat("!");
         let length =
             !indirect && self.rest().starts_with('#') && !self.rest().starts_with("#}") && self.eat("#");
@@ -304,9 +364,9 @@ impl<'a> Parser<'a> {
     }
 
     /// `$'…'` with its escapes decoded.
-    fn ansi_quoted(&mut self, parts: &mut Parts) {
+    fn ansi_quoted(&mut self, parts: &mut Collector<'a>) {
         self.pos += 1;
-        parts.quoted_text("");
+        parts.quoted_text(self.pos..self.pos);
         loop {
             match self.bump() {
                 None => {
@@ -316,10 +376,10 @@ impl<'a> Parser<'a> {
                 Some('\'') => return,
                 Some('\\') => {
                     if let Some(c) = self.ansi_escape() {
-                        parts.text(c, true);
+                        parts.decoded(c);
                     }
                 }
-                Some(c) => parts.text(c, true),
+                Some(c) => parts.text(self.pos - c.len_utf8()..self.pos, true),
             }
         }
     }
@@ -358,7 +418,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Backquotes: the body is unescaped once and read as a line of its own.
-    fn backquoted(&mut self, quoted: bool, parts: &mut Parts) {
+    fn backquoted(&mut self, quoted: bool, parts: &mut Collector<'a>) {
         let start = self.pos;
         self.pos += 1;
         let mut body = String::new();
@@ -381,6 +441,7 @@ impl<'a> Parser<'a> {
             self.faults.depth = true;
             return;
         }
+        let body = Rc::from(body);
         let mut inner = Parser::new(&body, Some(self.span_from(start)), self.depth + 1);
         let list = inner.list(super::parse::Stop::End);
         self.merge_faults(inner.faults);
@@ -417,47 +478,94 @@ impl<'a> Parser<'a> {
     fn doc_word(&mut self, text: String, literal: bool, span: Range<usize>) -> Word {
         if literal || self.depth >= MAX_DEPTH {
             self.faults.depth |= !literal;
-            return Word { parts: Vec::from([Part::Text { text, quoted: true }]), span };
+            return Word { parts: Parts::One(Part::Text { text: Text::from(text), quoted: true }), span };
         }
+        let text = Rc::from(text);
         let mut inner = Parser::new(&text, Some(span.clone()), self.depth + 1);
-        let mut parts = Parts::default();
+        let mut parts = Collector::new(&text);
         inner.word_parts(WordEnd::Text, &mut parts);
         self.merge_faults(inner.faults);
         Word { parts: parts.finish(), span }
     }
 }
 
-/// Collects parts, joining neighbouring characters of the same quoting.
-#[derive(Debug, Default)]
-struct Parts {
-    done: Vec<Part>,
+/// Collects parts, joining neighbouring text of the same quoting.
+#[derive(Debug)]
+struct Collector<'a> {
+    line: &'a Rc<str>,
+    done: Parts,
+    /// Text that is still growing: a piece of the line as long as it is one.
+    open: Option<Open>,
 }
 
-impl Parts {
+#[derive(Debug)]
+struct Open {
+    quoted: bool,
+    piece: Range<usize>,
+    /// What came before `piece` and is not next to it.
+    before: String,
+}
+
+impl<'a> Collector<'a> {
+    fn new(line: &'a Rc<str>) -> Self {
+        Self { line, done: Parts::default(), open: None }
+    }
+
     fn push(&mut self, part: Part) {
+        self.close();
         self.done.push(part);
     }
 
-    fn text(&mut self, c: char, is_quoted: bool) {
-        if let Some(Part::Text { text, quoted }) = self.done.last_mut()
-            && *quoted == is_quoted
-        {
-            text.push(c);
-            return;
+    /// Adds a piece of the line; an empty one adds nothing.
+    fn text(&mut self, piece: Range<usize>, quoted: bool) {
+        if !piece.is_empty() {
+            self.join(piece, quoted);
         }
-        self.done.push(Part::Text { text: String::from(c), quoted: is_quoted });
     }
 
     /// Adds quoted text; an empty one still makes the word exist (`""`).
-    fn quoted_text(&mut self, new: &str) {
-        if let Some(Part::Text { text, quoted: true }) = self.done.last_mut() {
-            text.push_str(new);
-        } else {
-            self.done.push(Part::Text { text: String::from(new), quoted: true });
+    fn quoted_text(&mut self, piece: Range<usize>) {
+        self.join(piece, true);
+    }
+
+    /// Adds a quoted character that the line does not hold as such.
+    fn decoded(&mut self, c: char) {
+        self.join(0..0, true);
+        if let Some(open) = &mut self.open {
+            open.before.push(c);
         }
     }
 
-    fn finish(self) -> Vec<Part> {
+    fn join(&mut self, piece: Range<usize>, quoted: bool) {
+        match &mut self.open {
+            Some(open) if open.quoted == quoted => {
+                if open.piece.end == piece.start {
+                    open.piece.end = piece.end;
+                } else {
+                    open.before.push_str(self.line.get(open.piece.clone()).unwrap_or(""));
+                    open.piece = piece;
+                }
+            }
+            _ => {
+                self.close();
+                self.open = Some(Open { quoted, piece, before: String::new() });
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        let Some(Open { quoted, piece, mut before }) = self.open.take() else { return };
+        let text = if before.is_empty() {
+            Text::Piece(Rc::clone(self.line), piece)
+        } else {
+            before.push_str(self.line.get(piece).unwrap_or(""));
+            Text::Own(before)
+        };
+        self.done.push(Part::Text { text, quoted });
+    }
+
+    fn finish(mut self) -> Parts {
+        self.close();
         self.done
     }
 }

@@ -15,6 +15,7 @@ mod parse;
 pub(crate) mod prose;
 mod state;
 pub(crate) mod syntax;
+pub(crate) mod text;
 pub(crate) mod value;
 mod windows;
 

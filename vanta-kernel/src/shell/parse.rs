@@ -10,6 +10,7 @@ use core::cell::OnceCell;
 use super::MAX_DEPTH;
 use super::lex::{Parser, PendingDoc, is_name, is_name_start};
 use super::syntax::{Assign, Faults, Item, List, Node, Part, Redirect, RedirectKind, Simple, Word};
+use super::text::Text;
 
 /// What ends a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,67 +25,97 @@ pub(super) enum Stop {
     CaseArm,
 }
 
-/// Reads a whole command line.
-pub(crate) fn parse(parser: &mut Parser<'_>) -> (List, Faults) {
-    let mut list = parser.list(Stop::End);
-    while parser.pos < parser.src.len() {
+/// A list that is being read.
+#[derive(Debug, Default)]
+struct OpenList {
+    items: List,
+    /// A command was read.
+    started: bool,
+    /// `&&` or `||` stands behind the last one.
+    conditional: bool,
+}
+
+/// Reads a whole command line and hands it on in pieces, so that a long one needs little memory.
+/// `run` says whether to go on.
+pub(crate) fn parse(parser: &mut Parser<'_>, mut run: impl FnMut(&List) -> bool) -> Faults {
+    let mut goes_on = true;
+    loop {
+        let mut open = OpenList::default();
+        while parser.item(Stop::End, &mut open) {
+            // The body of a here-document stands behind its line, and `&` marks the command before it.
+            if open.items.len() > PIECE && parser.pending.is_empty() {
+                let last = open.items.pop();
+                goes_on = goes_on && run(&open.items);
+                open.items.clear();
+                open.items.extend(last);
+            }
+        }
+        goes_on = goes_on && run(&open.items);
+        if parser.at_text_end() {
+            return parser.faults;
+        }
         // A closing parenthesis or keyword that belongs to nothing: skip it and go on reading.
         parser.faults.syntax = true;
         parser.bump();
-        list.extend(parser.list(Stop::End));
     }
-    (list, parser.faults)
 }
+
+/// How many commands are kept before they are walked.
+const PIECE: usize = 16;
 
 impl Parser<'_> {
     pub(super) fn list(&mut self, stop: Stop) -> List {
-        let mut items = List::new();
-        let mut conditional = false;
-        loop {
-            self.separators(items.is_empty());
-            if self.peek().is_none() || self.at_stop(stop) {
-                return items;
-            }
-            let before = self.pos;
-            if let Some(node) = self.pipeline() {
-                items.push(Item { node, conditional, background: false });
-            }
-            self.blanks();
-            conditional = self.eat("&&") || self.eat("||");
-            if !conditional
-                && self.peek() == Some('&')
-                && !self.rest().starts_with("&>")
-                && let Some(last) = items.last_mut()
-            {
-                last.background = true;
-            }
-            if self.pos == before {
-                // An operator where a command should be: a stray `)`, `}`, `|`.
-                if stop == Stop::End || self.peek() != Some(')') {
-                    self.faults.syntax = true;
-                    self.bump();
-                } else {
-                    return items;
-                }
-            }
+        let mut open = OpenList::default();
+        while self.item(stop, &mut open) {}
+        open.items
+    }
+
+    /// Reads the next command of a list; `false` at its end.
+    fn item(&mut self, stop: Stop, open: &mut OpenList) -> bool {
+        self.separators(!open.started);
+        if self.at_text_end() || self.at_stop(stop) {
+            return false;
         }
+        let before = self.pos;
+        if let Some(node) = self.pipeline() {
+            open.items.push(Item { node, conditional: open.conditional, background: false });
+            open.started = true;
+        }
+        self.blanks();
+        open.conditional = self.eat("&&") || self.eat("||");
+        if !open.conditional
+            && self.byte() == b'&'
+            && !self.is_next("&>")
+            && let Some(last) = open.items.last_mut()
+        {
+            last.background = true;
+        }
+        if self.pos == before {
+            // An operator where a command should be: a stray `)`, `}`, `|`.
+            if stop != Stop::End && self.byte() == b')' {
+                return false;
+            }
+            self.faults.syntax = true;
+            self.bump();
+        }
+        true
     }
 
     /// Skips `;`, `&` and newlines between commands; `;` before any command is an error.
     fn separators(&mut self, first: bool) {
         loop {
             self.blanks();
-            match self.peek() {
-                Some('\n') => {
+            match self.byte() {
+                b'\n' => {
                     self.pos += 1;
                     self.read_docs();
                 }
-                Some(';') if self.rest().starts_with(";;") || self.rest().starts_with(";&") => return,
-                Some(';') => {
+                b';' if self.is_next(";;") || self.is_next(";&") => return,
+                b';' => {
                     self.faults.syntax |= first;
                     self.pos += 1;
                 }
-                Some('&') if !self.rest().starts_with("&>") => self.pos += 1,
+                b'&' if !self.is_next("&>") => self.pos += 1,
                 _ => return,
             }
         }
@@ -93,22 +124,18 @@ impl Parser<'_> {
     fn at_stop(&self, stop: Stop) -> bool {
         match stop {
             Stop::End => false,
-            Stop::Paren => self.peek() == Some(')'),
+            Stop::Paren => self.byte() == b')',
             Stop::Words(words) => words.contains(&self.keyword()),
-            Stop::CaseArm => {
-                self.rest().starts_with(";;") || self.rest().starts_with(";&") || self.keyword() == "esac"
-            }
+            Stop::CaseArm => self.is_next(";;") || self.is_next(";&") || self.keyword() == "esac",
         }
     }
 
     /// The plain word that comes next, without consuming it; empty when it is not a plain word.
     fn keyword(&self) -> &str {
-        let text = self.rest();
-        let is_end =
-            |c: char| c.is_ascii_whitespace() || matches!(c, ';' | '&' | '|' | '<' | '>' | '(' | ')');
         // Keywords are short; a longer word is none.
-        let length = text.char_indices().take(10).find(|(_, c)| is_end(*c)).map_or(text.len(), |(i, _)| i);
-        if length > 10 { "" } else { text.get(..length).unwrap_or("") }
+        let start = self.src.as_bytes().iter().skip(self.pos).take(MAX_KEYWORD + 1);
+        let length = start.take_while(|b| !is_keyword_end(**b)).count();
+        if length > MAX_KEYWORD { "" } else { self.src.get(self.pos..self.pos + length).unwrap_or("") }
     }
 
     fn eat_keyword(&mut self, word: &str) -> bool {
@@ -127,27 +154,39 @@ impl Parser<'_> {
     }
 
     fn pipeline(&mut self) -> Option<Node> {
-        let mut stages = Vec::new();
-        loop {
-            self.blanks();
-            while self.keyword() == "!" {
-                self.pos += 1;
-                self.blanks();
-            }
-            stages.extend(self.command());
-            self.blanks();
-            if self.rest().starts_with("||") || !self.eat("|") {
-                break;
-            }
+        let first = self.stage();
+        if !self.at_pipe() {
+            return first;
+        }
+        let mut stages = Vec::from_iter(first);
+        while self.at_pipe() {
+            self.pos += 1;
             self.eat("&");
             self.separators_after_pipe();
+            stages.extend(self.stage());
         }
         if stages.len() > 1 { Some(Node::Pipe(stages)) } else { stages.pop() }
     }
 
+    /// One command of a pipeline, and the blanks behind it.
+    fn stage(&mut self) -> Option<Node> {
+        self.blanks();
+        while self.byte() == b'!' && self.keyword() == "!" {
+            self.pos += 1;
+            self.blanks();
+        }
+        let node = self.command();
+        self.blanks();
+        node
+    }
+
+    fn at_pipe(&self) -> bool {
+        self.byte() == b'|' && !self.is_next("||")
+    }
+
     fn separators_after_pipe(&mut self) {
         self.blanks();
-        while self.peek() == Some('\n') {
+        while self.byte() == b'\n' {
             self.pos += 1;
             self.read_docs();
             self.blanks();
@@ -158,7 +197,7 @@ impl Parser<'_> {
         if self.depth >= MAX_DEPTH {
             // Too deep to nest: brackets and keywords are skipped and what is inside is read flat.
             self.faults.depth = true;
-            while matches!(self.peek(), Some('(' | ')' | ' ')) {
+            while matches!(self.byte(), b'(' | b')' | b' ') {
                 self.pos += 1;
             }
             return self.simple();
@@ -170,7 +209,7 @@ impl Parser<'_> {
     }
 
     fn command_inside(&mut self) -> Option<Node> {
-        if self.rest().starts_with("((") && !self.rest().starts_with("(((") {
+        if self.is_next("((") && !self.is_next("(((") {
             self.pos += 2;
             return Some(Node::Test(self.words_until("))")));
         }
@@ -307,7 +346,7 @@ impl Parser<'_> {
         self.expect("in");
         loop {
             self.separators(false);
-            if self.peek().is_none() || self.eat_keyword("esac") {
+            if self.at_text_end() || self.eat_keyword("esac") {
                 break;
             }
             self.eat("(");
@@ -344,15 +383,7 @@ impl Parser<'_> {
 
     fn function_or_simple(&mut self) -> Option<Node> {
         let text = self.rest();
-        let length = text
-            .find(|c: char| {
-                c.is_ascii_whitespace()
-                    || matches!(
-                        c,
-                        '(' | ')' | ';' | '&' | '|' | '<' | '>' | '$' | '"' | '\'' | '`' | '=' | '\\'
-                    )
-            })
-            .unwrap_or(text.len());
+        let length = text.bytes().take_while(|b| !is_name_end(*b)).count();
         let (name, tail) = text.split_at_checked(length).unwrap_or((text, ""));
         let after = tail.trim_start_matches([' ', '\t']);
         if !name.is_empty() && after.starts_with('(') {
@@ -372,12 +403,10 @@ impl Parser<'_> {
         let mut simple = Simple::default();
         loop {
             self.blanks();
-            let item_start = self.pos;
-            if let Some(redirect) = self.redirect() {
+            if let Some(redirect) = self.next_redirect() {
                 simple.redirects.push(redirect);
                 continue;
             }
-            self.pos = item_start;
             let Some(word) = self.word() else { break };
             match self.assignment(&word, simple.words.is_empty()) {
                 Some(assign) => simple.assigns.push(assign),
@@ -396,9 +425,12 @@ impl Parser<'_> {
 
     /// Splits `NAME=value` off a word that stands before the program.
     fn assignment(&mut self, word: &Word, before_program: bool) -> Option<Assign> {
+        if !before_program && self.byte() != b'(' {
+            return None;
+        }
         let Some((Part::Text { text, quoted: false }, tail)) = word.parts.split_first() else { return None };
         let (left, right) = text.split_once('=')?;
-        let array_follows = right.is_empty() && tail.is_empty() && self.peek() == Some('(');
+        let array_follows = right.is_empty() && tail.is_empty() && self.byte() == b'(';
         if !before_program && !array_follows {
             return None;
         }
@@ -411,11 +443,8 @@ impl Parser<'_> {
             self.bump();
             self.words_until(")")
         } else {
-            let mut parts = Vec::new();
-            if !right.is_empty() {
-                parts.push(Part::Text { text: String::from(right), quoted: false });
-            }
-            parts.extend(tail.iter().cloned());
+            let first = (!right.is_empty()).then(|| Part::Text { text: Text::from(right), quoted: false });
+            let parts = first.into_iter().chain(tail.iter().cloned()).collect();
             Vec::from([Word { parts, span: word.span.clone() }])
         };
         Some(Assign { name: String::from(name), values, append })
@@ -425,23 +454,32 @@ impl Parser<'_> {
         let mut all = Vec::new();
         loop {
             self.blanks();
-            let start = self.pos;
-            match self.redirect() {
+            match self.next_redirect() {
                 Some(redirect) => all.push(redirect),
-                None => {
-                    self.pos = start;
-                    return all;
-                }
+                None => return all,
             }
         }
     }
 
+    /// Reads one redirect, or nothing.
+    fn next_redirect(&mut self) -> Option<Redirect> {
+        if !matches!(self.byte(), b'<' | b'>' | b'&' | b'{' | b'0'..=b'9') {
+            return None;
+        }
+        let start = self.pos;
+        let redirect = self.redirect();
+        if redirect.is_none() {
+            self.pos = start;
+        }
+        redirect
+    }
+
     /// Reads one redirect; on `None` the position may have moved and is put back by the caller.
     fn redirect(&mut self) -> Option<Redirect> {
-        while self.peek().is_some_and(|c| c.is_ascii_digit()) {
+        while self.byte().is_ascii_digit() {
             self.pos += 1;
         }
-        if self.rest().starts_with('{') {
+        if self.byte() == b'{' {
             let end = self.rest().char_indices().take(32).find(|(_, c)| *c == '}').map(|(i, _)| i)?;
             let name = self.rest().get(1..end)?;
             if name.is_empty() || !name.chars().all(is_name) {
@@ -449,8 +487,8 @@ impl Parser<'_> {
             }
             self.pos += end + 1;
         }
-        let (text, kind) = OPERATORS.iter().find(|(text, _)| self.rest().starts_with(text))?;
-        if self.rest().starts_with("<(") || self.rest().starts_with(">(") {
+        let (text, kind) = OPERATORS.iter().find(|(text, _)| self.is_next(text))?;
+        if self.is_next("<(") || self.is_next(">(") {
             return None;
         }
         self.pos += text.len();
@@ -474,11 +512,23 @@ impl Parser<'_> {
     }
 }
 
+/// `function` and `select` are no longer.
+const MAX_KEYWORD: usize = 10;
+
+fn is_keyword_end(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
+}
+
+/// What cannot be in the name of a function.
+fn is_name_end(byte: u8) -> bool {
+    is_keyword_end(byte) || matches!(byte, b'$' | b'"' | b'\'' | b'`' | b'=' | b'\\')
+}
+
 /// The end word of a here-document is taken as written; any quote in it makes the body literal.
 fn pending(operator: &str, target: &Word, body: &Rc<OnceCell<Word>>) -> PendingDoc {
     let mut end = String::new();
     let mut literal = false;
-    for part in &target.parts {
+    for part in &*target.parts {
         if let Part::Text { text, quoted } = part {
             end.push_str(text);
             literal |= *quoted;

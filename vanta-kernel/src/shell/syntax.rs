@@ -7,22 +7,82 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
-use core::ops::Range;
+use core::ops::{Deref, Range};
+
+use super::text::Text;
 
 /// A word as written: pieces that are joined when the command runs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Word {
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Parts,
     pub(crate) span: Range<usize>,
 }
 
 impl Word {
     /// The text of a word that is one unquoted literal, so that it can be a keyword or an alias.
     pub(crate) fn bare(&self) -> Option<&str> {
-        match self.parts.as_slice() {
-            [Part::Text { text, quoted: false }] => Some(text),
+        match &self.parts {
+            Parts::One(Part::Text { text, quoted: false }) => Some(text),
             _ => None,
         }
+    }
+
+    /// The text of a word that is one literal and means nothing but itself.
+    pub(crate) fn plain(&self) -> Option<&Text> {
+        match &self.parts {
+            Parts::One(Part::Text { text, quoted }) if *quoted || !is_active(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// May unquoted `text` stand for something else than itself?
+pub(crate) fn is_active(text: &str) -> bool {
+    text.bytes().any(|b| matches!(b, b'~' | b'{' | b'*' | b'?' | b'['))
+}
+
+/// The pieces of a word. Most words have one, which needs no list.
+#[derive(Debug, Clone)]
+pub(crate) enum Parts {
+    One(Part),
+    Many(Vec<Part>),
+}
+
+impl Parts {
+    pub(crate) fn push(&mut self, part: Part) {
+        match core::mem::take(self) {
+            Self::Many(parts) if parts.is_empty() => *self = Self::One(part),
+            Self::Many(mut parts) => {
+                parts.push(part);
+                *self = Self::Many(parts);
+            }
+            Self::One(first) => *self = Self::Many(Vec::from([first, part])),
+        }
+    }
+}
+
+impl Default for Parts {
+    fn default() -> Self {
+        Self::Many(Vec::new())
+    }
+}
+
+impl Deref for Parts {
+    type Target = [Part];
+
+    fn deref(&self) -> &[Part] {
+        match self {
+            Self::One(part) => core::slice::from_ref(part),
+            Self::Many(parts) => parts,
+        }
+    }
+}
+
+impl FromIterator<Part> for Parts {
+    fn from_iter<I: IntoIterator<Item = Part>>(parts: I) -> Self {
+        let mut all = Self::default();
+        parts.into_iter().for_each(|part| all.push(part));
+        all
     }
 }
 
@@ -30,7 +90,7 @@ impl Word {
 #[derive(Debug, Clone)]
 pub(crate) enum Part {
     /// Characters; globs, braces and tildes are active only when not quoted.
-    Text { text: String, quoted: bool },
+    Text { text: Text, quoted: bool },
     /// `$x`, `${x}`, `${x:-word}`.
     Var { name: String, op: VarOp, quoted: bool },
     /// `$( … )` or backquotes.
@@ -38,7 +98,7 @@ pub(crate) enum Part {
     /// `<( … )` or `>( … )`.
     Process { list: List },
     /// `$(( … ))`: a number; the substitutions inside still run.
-    Arith { inner: Word },
+    Arith { inner: Box<Word> },
 }
 
 /// What is done to a variable when it is expanded.

@@ -6,6 +6,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::text::Text;
+
 /// An active `*`.
 pub(crate) const ANY: char = '\u{fdd0}';
 /// An active `?` or `[…]`.
@@ -24,6 +26,14 @@ pub(crate) const CONTENT: char = '\u{fdd5}';
 pub(crate) fn is_marker(c: char) -> bool {
     (ANY..=CONTENT).contains(&c)
 }
+
+/// Does `text` hold one of them? They start with the same byte, which hardly any other text has.
+pub(crate) fn has_marker(text: &str) -> bool {
+    text.bytes().any(|b| b == LEAD) && text.chars().any(is_marker)
+}
+
+/// The first byte of every marker.
+const LEAD: u8 = 0xef;
 
 /// Where text came from, as far as it matters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -56,50 +66,60 @@ impl Taint {
 /// One field, or the output of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Value {
-    pub(crate) text: String,
+    pub(crate) text: Text,
     pub(crate) taint: Taint,
 }
 
 impl Value {
-    pub(crate) fn literal(text: impl Into<String>) -> Self {
+    pub(crate) fn literal(text: impl Into<Text>) -> Self {
         Self { text: text.into(), taint: Taint::NONE }
     }
 
     pub(crate) fn marker(marker: char) -> Self {
-        Self { text: String::from(marker), taint: Taint::NONE }
+        let text = match marker {
+            UNKNOWN => Text::Static("\u{fdd2}"),
+            TOKEN => Text::Static("\u{fdd3}"),
+            CONTENT => Text::Static("\u{fdd5}"),
+            other => Text::Own(String::from(other)),
+        };
+        Self { text, taint: Taint::NONE }
     }
 
     pub(crate) fn unknown(taint: Taint) -> Self {
-        Self { text: String::from(UNKNOWN), taint }
+        Self { taint, ..Self::marker(UNKNOWN) }
     }
 
     /// Nothing in it is left open.
     pub(crate) fn is_literal(&self) -> bool {
-        !self.text.chars().any(is_marker)
+        !has_marker(&self.text)
     }
 
     /// It could be any text at some place.
     pub(crate) fn is_unknown(&self) -> bool {
-        self.text.contains([UNKNOWN, CONTENT])
+        has_marker(&self.text) && self.text.contains([UNKNOWN, CONTENT])
     }
 
     pub(crate) fn push(&mut self, other: &Self) {
-        self.text.push_str(&other.text);
+        if self.text.is_empty() {
+            self.text = other.text.clone();
+        } else {
+            self.text.push_str(&other.text);
+        }
         self.taint = self.taint.join(other.taint);
     }
 
     /// As code it could be anything: some piece of it is only known when it runs.
     pub(crate) fn is_open(&self) -> bool {
-        self.text.contains([UNKNOWN, CONTENT, LISTED])
+        has_marker(&self.text) && self.text.contains([UNKNOWN, CONTENT, LISTED])
     }
 
     /// The text of a file.
     pub(crate) fn content(taint: Taint) -> Self {
-        Self { text: String::from(CONTENT), taint }
+        Self { taint, ..Self::marker(CONTENT) }
     }
 
     /// The same origin, other text.
-    pub(crate) fn with_text(&self, text: impl Into<String>) -> Self {
+    pub(crate) fn with_text(&self, text: impl Into<Text>) -> Self {
         Self { text: text.into(), taint: self.taint }
     }
 }
@@ -159,6 +179,15 @@ pub(crate) fn activate(text: &str, into: &mut String) {
 
 /// Writes `text` for a person: markers as what they stood for.
 pub(crate) fn display(text: &str) -> String {
+    displayed(String::from(text))
+}
+
+/// [`display`] of a string that is not needed any more.
+pub(crate) fn displayed(text: String) -> String {
+    // Control characters and what is not ASCII are rare.
+    if text.bytes().all(|b| matches!(b, b' '..=b'~')) {
+        return text;
+    }
     text.chars()
         .map(|c| match c {
             ANY => '*',

@@ -115,7 +115,7 @@ impl Walker<'_> {
         if let Some(folder) =
             args.iter().skip_while(|a| !matches!(a.text.as_str(), "-w" | "--workdir")).nth(1)
         {
-            self.state.cwd.clone_from(&folder.text);
+            self.state.cwd = folder.text.clone().into();
         }
         if is_interactive_shell(&command) {
             // A shell for a person; what it runs is not in this line.

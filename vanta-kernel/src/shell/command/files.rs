@@ -154,7 +154,7 @@ impl Walker<'_> {
 
     pub(super) fn truncate(&mut self, call: &mut Call) {
         let options = Options::cluster(&call.args, table::program("truncate").map_or("", |p| p.values));
-        let size = options.value(&["-s", "--size"]).map_or(String::new(), |v| v.text.clone());
+        let size = options.value(&["-s", "--size"]).map_or("", |v| v.text.as_str());
         let grows = size.chars().any(|c| c.is_ascii_digit() && c != '0') || size.starts_with('+');
         let effect = if grows { Effect::Write } else { Effect::Overwrite };
         for operand in &options.operands {
@@ -277,7 +277,7 @@ impl Walker<'_> {
             && first.is_literal()
             && !first.text.starts_with('-')
         {
-            first.text.insert(0, '-');
+            first.text = alloc::format!("-{}", first.text).into();
         }
         let options = Options::cluster(&args, TAR_VALUES);
         let archive = options.value(&["-f", "--file"]).cloned();

@@ -14,10 +14,16 @@ use crate::{Effect, PathClass};
 
 /// `--help`, `--version` and the like: nothing else happens.
 pub(super) fn only_asks_for_help(call: &Call) -> bool {
-    let words: Vec<&str> = call.words().collect();
-    match words.as_slice() {
-        ["--help" | "-help" | "--version" | "-V" | "-h" | "help" | "version" | "-version"] => true,
-        [_, "--help"] | ["help", _] => !words.iter().any(|w| w.contains(UNKNOWN)) && call.name != "env",
+    match call.args.as_slice() {
+        [one] => matches!(
+            one.text.as_str(),
+            "--help" | "-help" | "--version" | "-V" | "-h" | "help" | "version" | "-version"
+        ),
+        [first, second] => {
+            (second.text == "--help" || first.text == "help")
+                && !call.words().any(|w| w.contains(UNKNOWN))
+                && call.name != "env"
+        }
         _ => false,
     }
 }

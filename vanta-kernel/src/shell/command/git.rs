@@ -292,7 +292,7 @@ impl Walker<'_> {
             "--show-origin",
             "--get-urlmatch",
         ]);
-        let key = options.operands.first().map_or(String::new(), |o| o.text.clone());
+        let key = options.operands.first().map_or("", |o| o.text.as_str());
         // Settings can hold tokens for remotes; sending them elsewhere is what matters.
         call.output = Value::unknown(Taint { secret: options.has(&["-l", "--list"]), ..Taint::NONE });
         if reads || options.operands.len() < 2 {
@@ -306,7 +306,7 @@ impl Walker<'_> {
             call.command.fact(Act::Login, "--global");
         }
         if let Some(value) = options.operands.get(1).cloned() {
-            self.git_setting(&key, &value, call);
+            self.git_setting(key, &value, call);
         }
     }
 

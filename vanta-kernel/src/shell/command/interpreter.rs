@@ -133,7 +133,7 @@ impl Walker<'_> {
     fn python_module(&mut self, args: Vec<Value>, call: &mut Call) {
         let Some((module, rest)) = args.split_first() else { return };
         let name = module.text.clone();
-        call.command.subcommand = Some(name.clone());
+        call.command.subcommand = Some(name.clone().into());
         let mut fields = Vec::from([module.clone()]);
         fields.extend_from_slice(rest);
         match name.as_str() {
@@ -187,7 +187,7 @@ impl Walker<'_> {
     }
 
     fn runtime_command(&mut self, first: &Value, rest: Vec<Value>, call: &mut Call) {
-        call.command.subcommand = Some(first.text.clone());
+        call.command.subcommand = Some(first.text.clone().into());
         match first.text.as_str() {
             "run" | "x" => {
                 let script = rest.iter().find(|r| !r.text.starts_with('-'));

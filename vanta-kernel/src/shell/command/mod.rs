@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::flow::Walker;
+use super::text::Text;
 use super::value::{ANY, ONE, Taint, UNKNOWN, Value, display, matches};
 use crate::reading::Command;
 use crate::rules::act::Act;
@@ -38,7 +39,7 @@ pub(crate) use options::Options;
 #[derive(Debug)]
 pub(crate) struct Call {
     /// Base name of the program.
-    pub(crate) name: String,
+    pub(crate) name: Text,
     pub(crate) args: Vec<Value>,
     pub(crate) stdin: Value,
     /// What it prints.
@@ -51,9 +52,9 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    pub(crate) fn new(name: &str, args: Vec<Value>, stdin: Value, span: Range<usize>) -> Self {
+    pub(crate) fn new(name: &'static str, args: Vec<Value>, stdin: Value, span: Range<usize>) -> Self {
         Self {
-            name: String::from(name),
+            name: Text::Static(name),
             args,
             stdin,
             output: Value::default(),
@@ -97,7 +98,7 @@ impl Walker<'_> {
         if program.taint.network {
             call.command.fact(Act::RunFetched, display(&program.text));
         }
-        if let Some(text) = self.state.aliases.get(&program.text).cloned() {
+        if let Some(text) = self.state.aliases.get(program.text.as_str()).cloned() {
             return self.run_alias(&program.text, &text, call);
         }
         if program.is_literal()
@@ -128,7 +129,7 @@ impl Walker<'_> {
     }
 
     fn function(&mut self, program: &Value, call: &Call) -> Option<Value> {
-        if !self.state.functions.contains_key(&program.text) {
+        if !self.state.functions.contains_key(program.text.as_str()) {
             return None;
         }
         let mut positional = Vec::from([program.clone()]);
@@ -137,7 +138,7 @@ impl Walker<'_> {
     }
 
     /// The base name; a pattern becomes the most dangerous program it can be.
-    fn program_name(&mut self, program: &Value, call: &mut Call) -> String {
+    fn program_name(&mut self, program: &Value, call: &mut Call) -> Text {
         let text = program.text.as_str();
         if text.contains('/') && !text.contains(UNKNOWN) {
             self.program_path(program, call);
@@ -146,10 +147,14 @@ impl Walker<'_> {
         if base.contains([ANY, ONE]) {
             call.command.fact(Act::RunBuilt, display(text));
             let candidate = table::DESTROYERS.iter().find(|name| matches(base, name));
-            return candidate.map_or_else(|| display(base), |name| String::from(*name));
+            return candidate.map_or_else(|| display(base).into(), |name| Text::Static(name));
         }
         let base = base.strip_suffix(".exe").unwrap_or(base);
-        if table::program(base).is_some() { String::from(base) } else { base.to_ascii_lowercase() }
+        match table::program(base) {
+            Some(_) if base.len() == text.len() => program.text.clone(),
+            Some(_) => base.into(),
+            None => base.to_ascii_lowercase().into(),
+        }
     }
 
     /// A program given by path: known folders of programs say nothing, scripts of the project are read, the rest asks.

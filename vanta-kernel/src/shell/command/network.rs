@@ -97,7 +97,7 @@ impl Walker<'_> {
             }
         }
         for config in options.values(&["-K", "--config"]) {
-            let text = if config.text == "-" { call.stdin.text.clone() } else { String::new() };
+            let text = if config.text == "-" { call.stdin.text.clone() } else { "".into() };
             self.use_path(config, Effect::Read, call);
             if text.contains(['@', '<']) {
                 // A configuration names its files in quotes after `@`.
@@ -218,7 +218,7 @@ impl Walker<'_> {
             let text = if url.text.starts_with(':') {
                 alloc::format!("localhost{}", url.text)
             } else {
-                url.text.clone()
+                url.text.clone().into()
             };
             self.request_to(&url.with_text(text), &mut request, call);
         }
@@ -262,7 +262,7 @@ impl Walker<'_> {
     }
 
     fn openssl(&mut self, call: &mut Call) {
-        let sub = call.args.first().map_or(String::new(), |a| a.text.clone());
+        let sub = call.args.first().map_or(String::new(), |a| a.text.clone().into());
         call.command.subcommand = Some(sub.clone());
         let options = Options::whole(
             &call.args,
@@ -281,8 +281,8 @@ impl Walker<'_> {
             return;
         }
         call.output.taint = call.output.taint.join(Taint { wire: true, ..Taint::NETWORK });
-        let target = options.value(&["-connect"]).map_or(String::new(), |v| v.text.clone());
-        let host = host::address(&target).host;
+        let target = options.value(&["-connect"]).map_or("", |v| v.text.as_str());
+        let host = host::address(target).host;
         let act = match call.stdin.taint {
             Taint { wire: true, .. } => Act::ReverseShell,
             Taint { secret: true, .. } => Act::Exfiltrate,
@@ -313,7 +313,7 @@ impl Walker<'_> {
             call.fact(Act::Tunnel);
         }
         let Some((host, command)) = args.split_first() else { return };
-        call.command.hosts.push(host.text.clone());
+        call.command.hosts.push(host.text.clone().into());
         call.live |= crate::rules::names::says_live(&host.text);
         call.fact(if call.stdin.taint.secret || host.taint.secret {
             Act::Exfiltrate

@@ -3,13 +3,14 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::shell::value::{UNKNOWN, Value};
+use crate::shell::text::Text;
+use crate::shell::value::{UNKNOWN, Value, has_marker};
 
 /// Arguments after splitting.
 #[derive(Debug, Default)]
 pub(crate) struct Options {
     /// Name with its dashes, and the value when it takes one.
-    pub(crate) flags: Vec<(String, Option<Value>)>,
+    pub(crate) flags: Vec<(Text, Option<Value>)>,
     pub(crate) operands: Vec<Value>,
     /// An argument that may be an option or several.
     pub(crate) open: bool,
@@ -49,15 +50,15 @@ impl Options {
                 }
                 continue;
             }
-            all.open |= text.contains(UNKNOWN) && !text.contains('=');
-            let takes = |name: &str| values.split(' ').any(|v| v == name);
+            all.open |= has_marker(text) && text.contains(UNKNOWN) && !text.contains('=');
+            let takes = |name: &str| lists(values, name);
             if text.starts_with("--") || !clusters {
-                let (name, value) = match text.split_once('=') {
-                    Some((name, value)) => (name, Some(arg.with_text(value))),
-                    None if takes(text) => (text, args.next().cloned()),
-                    None => (text, None),
+                let flag = match text.split_once('=') {
+                    Some((name, value)) => (name.into(), Some(arg.with_text(value))),
+                    None if takes(text) => (arg.text.clone(), args.next().cloned()),
+                    None => (arg.text.clone(), None),
                 };
-                all.flags.push((String::from(name), value));
+                all.flags.push(flag);
                 continue;
             }
             all.short_cluster(arg, text, &takes, &mut args);
@@ -75,8 +76,7 @@ impl Options {
         let mut letters = text.chars();
         letters.next();
         while let Some(letter) = letters.next() {
-            let mut name = String::from('-');
-            name.push(letter);
+            let name = short(letter);
             if !takes(&name) {
                 self.flags.push((name, None));
                 continue;
@@ -114,7 +114,31 @@ impl Options {
     }
 }
 
+/// Is `name` one of the words of `values`?
+fn lists(values: &str, name: &str) -> bool {
+    let mut rest = values.as_bytes();
+    loop {
+        if let Some([] | [b' ', ..]) = rest.strip_prefix(name.as_bytes()) {
+            return true;
+        }
+        let Some(blank) = rest.iter().position(|b| *b == b' ') else { return false };
+        rest = rest.get(blank + 1..).unwrap_or(&[]);
+    }
+}
+
+/// The name of a one-letter option.
+fn short(letter: char) -> Text {
+    const ALL: &str = "-a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q-r-s-t-u-v-w-x-y-z";
+    match u32::from(letter)
+        .checked_sub(u32::from('a'))
+        .and_then(|i| ALL.get(2 * i as usize..2 * i as usize + 2))
+    {
+        Some(name) => Text::Static(name),
+        None => Text::Own(String::from_iter(['-', letter])),
+    }
+}
+
 /// Is `given` the option `name`, in full or shortened?
 pub(crate) fn is_option(given: &str, name: &str) -> bool {
-    given == name || name.starts_with("--") && given.len() >= 5 && name.starts_with(given)
+    given == name || given.len() >= 5 && name.starts_with("--") && name.starts_with(given)
 }

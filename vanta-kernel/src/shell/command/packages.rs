@@ -38,7 +38,7 @@ impl Walker<'_> {
         if act != Act::Harmless {
             call.command.fact(act, words.iter().take(2).copied().collect::<Vec<_>>().join(" "));
         }
-        for phrase in [call.name.clone(), alloc::format!("{} {sub}", call.name)] {
+        for phrase in [String::from(call.name.as_str()), alloc::format!("{} {sub}", call.name)] {
             for (_, option, act) in table::options(&phrase) {
                 if call.words().any(|w| w == *option || w.split('=').next() == Some(option))
                     && !is_looking(sub)
@@ -151,10 +151,10 @@ impl Walker<'_> {
         }
         let bare = match first.text.rsplit_once('@') {
             Some((name, _)) if !name.is_empty() => String::from(name),
-            _ => first.text.clone(),
+            _ => first.text.clone().into(),
         };
         if table::program(&bare).is_some() {
-            first.text = bare;
+            first.text = bare.into();
             return self.run_inner(operands, call);
         }
         call.command.fact(Act::Network, bare);
@@ -191,7 +191,7 @@ impl Walker<'_> {
             && call.args.len() < 16
             && table::subcommand(&name, &plain_words(options)).is_none();
         let task = if is_run {
-            options.operands.get(1).map(|o| o.text.clone())
+            options.operands.get(1).map(|o| String::from(o.text.as_str()))
         } else if runner || direct {
             Some(String::from(sub))
         } else {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::{Call, Options};
 use crate::Effect;
 use crate::shell::flow::Walker;
-use crate::shell::value::{TOKEN, Taint, UNKNOWN, Value};
+use crate::shell::value::{TOKEN, UNKNOWN, Value};
 
 impl Walker<'_> {
     /// What a variable with a secret's name holds is shown, unless it goes on somewhere else.
@@ -36,7 +36,7 @@ impl Walker<'_> {
             text.push(arg);
         }
         if escapes {
-            text.text = unescape(&text.text);
+            text.text = unescape(&text.text).into();
         }
         if newline && !(text.text.is_empty() && call.args.len() <= 1) {
             text.text.push('\n');
@@ -106,23 +106,23 @@ impl Walker<'_> {
             ),
             "realpath" | "readlink" => {
                 let content = self.use_path(&first, Effect::Read, call);
-                if first.is_unknown() { content.text } else { self.place().absolute(&first.text) }
+                if first.is_unknown() { content.text.into() } else { self.place().absolute(&first.text) }
             }
-            "which" if first.is_literal() && !first.text.is_empty() => first.text.clone(),
+            "which" if first.is_literal() && !first.text.is_empty() => first.text.clone().into(),
             // Whose number it is decides what killing it means.
             "pgrep" | "pidof" => alloc::format!("{TOKEN}{}", first.text),
             "dirname" => String::from(UNKNOWN),
             "mktemp" => alloc::format!("/tmp/{TOKEN}"),
             _ => String::from(TOKEN),
         };
-        call.output = Value { text, taint: first.taint.join(Taint::NONE) };
+        call.output = first.with_text(text);
     }
 }
 
 /// What `printf` prints; formats it does not know become a marker.
 fn formatted(format: &Value, args: &[Value]) -> Value {
     let pattern = unescape(&format.text);
-    let mut output = Value { text: String::new(), taint: format.taint };
+    let mut output = Value { taint: format.taint, ..Value::default() };
     let mut args = args.iter();
     loop {
         let mut used = false;
@@ -144,7 +144,7 @@ fn formatted(format: &Value, args: &[Value]) -> Value {
                 "%" => output.text.push('%'),
                 "s" | "b" | "q" => {
                     let arg = args.next().cloned().unwrap_or_default();
-                    let text = if spec == "b" { unescape(&arg.text) } else { arg.text.clone() };
+                    let text = if spec == "b" { unescape(&arg.text).into() } else { arg.text.clone() };
                     output.push(&arg.with_text(text));
                     used = true;
                 }
