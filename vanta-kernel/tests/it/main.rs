@@ -19,3 +19,4 @@ mod open;
 mod original;
 mod readme;
 mod reference;
+mod shells;

@@ -29,6 +29,8 @@ impl Case {
 struct Trial {
     pool: Vec<Case>,
     random: Random,
+    /// One command in so many is put together at random.
+    made: usize,
     ran: usize,
     wrong: Vec<String>,
 }
@@ -36,7 +38,13 @@ struct Trial {
 impl Trial {
     fn new(seed: u64) -> Self {
         let pool = corpus_commands().into_iter().map(case).collect();
-        Self { pool, random: Random::seeded(seed), ran: 0, wrong: Vec::new() }
+        Self { pool, random: Random::seeded(seed), made: 3, ran: 0, wrong: Vec::new() }
+    }
+
+    /// Starts from the corpus alone.
+    fn corpus_only(mut self) -> Self {
+        self.made = usize::MAX;
+        self
     }
 
     /// Runs `check` on the test's number of cases that `fits`.
@@ -50,7 +58,7 @@ impl Trial {
         drop(rest);
         for _ in 0..cases(2_000, 100_000) {
             let made;
-            let case = if self.random.one_in(3) {
+            let case = if self.random.one_in(self.made) {
                 made = plain_command(&mut self.random);
                 &made
             } else {
@@ -319,6 +327,45 @@ fn a_literal_variable_changes_nothing() {
             as_strict(case, &format!("{set}{}", changed.join(" ")))
         },
     );
+}
+
+#[test]
+fn the_name_of_a_variable_changes_nothing() {
+    const NAMES: [&str; 5] = ["q", "other", "Some_Name_2", "_", "zzz"];
+    let fits = |case: &Case| own_variable(&case.command).is_some();
+    Trial::new(11).corpus_only().run("variable names", fits, |case, random| {
+        let name = own_variable(&case.command).unwrap();
+        let new = random.pick(&NAMES);
+        as_strict(case, &renamed(&case.command, name, new))
+    });
+}
+
+/// A variable that the command sets and whose name means nothing by itself.
+fn own_variable(command: &str) -> Option<&str> {
+    let first = command.split([' ', ';']).next()?;
+    let (name, _) = first.split_once('=')?;
+    let plain = !name.is_empty() && name.len() <= 4 && name.chars().all(|c| c.is_ascii_alphabetic());
+    let means_something =
+        matches!(name, "IFS" | "HOME" | "PATH" | "PWD" | "ENV" | "CI" | "TERM" | "LANG" | "PAGE");
+    let used = command.contains(&format!("${name}")) || command.contains(&format!("${{{name}"));
+    (plain && !means_something && used).then_some(name)
+}
+
+/// Replaces `name` where it is a whole name.
+fn renamed(command: &str, name: &str, new: &str) -> String {
+    let mut out = String::new();
+    let mut rest = command;
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    while let Some(at) = rest.find(name) {
+        let (front, tail) = (&rest[..at], &rest[at + name.len()..]);
+        let before = front.chars().next_back().or(out.chars().next_back());
+        let in_use = matches!(before, Some('$' | '{' | '!'))
+            || tail.starts_with('=') && before.is_none_or(|c| !is_part(c));
+        out.push_str(front);
+        out.push_str(if in_use && !tail.starts_with(is_part) { new } else { name });
+        rest = tail;
+    }
+    out + rest
 }
 
 #[test]
