@@ -8,3 +8,6 @@ pub(crate) mod path;
 pub(crate) mod programs;
 pub(crate) mod subcommands;
 pub(crate) mod table;
+
+#[cfg(test)]
+mod tests;
