@@ -30,7 +30,7 @@ async fn main() -> anyhow::Result<()> {
     let (scope, slots, cancel) = (settings.scope.clone(), Slots::default(), CancelToken::new());
     let model_cx = ModelContext::new(cancel.clone(), slots.clone());
     let describe_cx = DescribeContext::new(scope.clone(), slots.clone());
-    let tool_cx = ToolContext::new(scope.clone(), slots, cancel);
+    let tool_cx = ToolContext::new(scope, slots, cancel);
     let (ledger, now) = (MemoryLedger::default(), || SystemClock.now());
     let mut run = Run::new(settings);
     run.begin(Some(Message::user("Clean up")));
@@ -41,19 +41,18 @@ async fn main() -> anyhow::Result<()> {
             Step::CallModel(request) => run.replied(model.complete(request, &model_cx).await, now())?,
             // What names no tool or does not fit its schema was refused; with several tools, look `it.tool` up.
             Step::Describe(it) => {
-                let described = match remove.describe_for_safety(&it.arguments, &describe_cx).await {
-                    Ok(actions) => Described::look(actions, &scope).await,
-                    Err(complaint) => Err(complaint),
-                };
-                run.described(&it.call, described)?;
+                run.described(&it.call, Described::by(&*remove, &it.arguments, &describe_cx).await)?;
             }
             Step::Assess(it) => run.assessed(&it.call, LocalGate.assess(&it.actions, &it.scope).await)?,
             // The ledger has the question before anybody answers, and the answer before anything acts on it.
             Step::AskHuman(question) => {
                 println!("    {}: yes, once", question.verdict());
-                let item = ledger.propose(&question.proposal()).await?;
-                ledger.decide(item.id(), Answer::Approve, "example").await?;
-                run.decided(&question, item.id(), Decision::Approve)?;
+                let mut item = ledger.propose(&question.proposal()).await?;
+                if Decision::of(&item).is_none() {
+                    item = ledger.decide(item.id(), Answer::Approve, "example").await?;
+                }
+                let decision = Decision::of(&item).unwrap_or(Decision::Defer);
+                run.decided(&question, &item, decision)?;
             }
             Step::ConsumeApproval(it) => {
                 let used = ledger.consume(it.approval, &it.binding, &it.holder).await;

@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use vanta_kernel::{Action, Scope, Verdict};
-use vanta_kernel::{Answer, ApprovalId, Proposal, RaisedBy};
+use vanta_kernel::{
+    Action, Answer, Approval, ApprovalId, ApprovalStatus, Proposal, RaisedBy, Scope, Verdict,
+};
 
 use crate::ledger::Operator;
 use crate::message::{CallId, JsonObject};
@@ -42,6 +43,19 @@ pub enum Decision {
 }
 
 impl Decision {
+    /// The decision that an item of the ledger already holds; none while it waits for one.
+    ///
+    /// A driver looks here before it asks anybody: the answer may have come from another process. A consumed item is a
+    /// yes to the attempt that consumed it, and the ledger checks that once more.
+    #[must_use]
+    pub fn of(item: &Approval) -> Option<Self> {
+        match item.status() {
+            ApprovalStatus::Proposed => None,
+            ApprovalStatus::Approved | ApprovalStatus::Consumed => Some(Self::Approve),
+            ApprovalStatus::Denied | ApprovalStatus::Expired => Some(Self::Deny),
+        }
+    }
+
     /// The decision's name in snake case.
     #[must_use]
     pub fn as_str(&self) -> &'static str {

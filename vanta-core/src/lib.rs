@@ -75,6 +75,8 @@ pub mod typed;
 
 pub use agent::{Agent, AgentBuilder, Task};
 pub use approver::{Approver, Decision};
+/// What implementations of the ports are annotated with.
+pub use async_trait::async_trait;
 pub use cancel::CancelToken;
 pub use error::AgentError;
 pub use gate::SafetyGate;

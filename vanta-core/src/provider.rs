@@ -29,7 +29,7 @@ use crate::tool::ToolSpec;
 /// What a model sends while it answers.
 pub type ReplyStream = Pin<Box<dyn Stream<Item = Result<StreamEvent, ProviderError>> + Send>>;
 
-/// A model behind some wire.
+/// A model behind some wire. Annotate the implementation with `#[async_trait]`.
 ///
 /// # Examples
 /// ```
@@ -266,6 +266,12 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Counts of prompt tokens and written tokens.
+    #[must_use]
+    pub fn new(input: u64, output: u64) -> Self {
+        Self { input: Some(input), output: Some(output), ..Self::default() }
+    }
+
     /// Input and output tokens together; the provider's total where the parts are absent.
     #[must_use]
     pub fn tokens(&self) -> u64 {
@@ -448,6 +454,50 @@ pub struct RequestOptions {
     pub parallel_tool_calls: Option<bool>,
     /// The reply must be JSON of this schema.
     pub response_schema: Option<ResponseSchema>,
+}
+
+impl RequestOptions {
+    /// Limits how many tokens are written.
+    #[must_use]
+    pub fn with_max_tokens(mut self, most: u64) -> Self {
+        self.max_tokens = Some(most);
+        self
+    }
+
+    /// Sets the sampling temperature.
+    #[must_use]
+    pub fn with_temperature(mut self, temperature: f64) -> Self {
+        self.temperature = Some(temperature);
+        self
+    }
+
+    /// Sets texts that end the reply.
+    #[must_use]
+    pub fn with_stop(mut self, stop: impl IntoIterator<Item = String>) -> Self {
+        self.stop = stop.into_iter().collect();
+        self
+    }
+
+    /// Says whether tools may, must or must not be called.
+    #[must_use]
+    pub fn with_tool_choice(mut self, choice: ToolChoice) -> Self {
+        self.tool_choice = choice;
+        self
+    }
+
+    /// Says whether several calls in one reply are wanted.
+    #[must_use]
+    pub fn with_parallel_tool_calls(mut self, wanted: bool) -> Self {
+        self.parallel_tool_calls = Some(wanted);
+        self
+    }
+
+    /// Asks for JSON of a schema.
+    #[must_use]
+    pub fn with_response_schema(mut self, schema: ResponseSchema) -> Self {
+        self.response_schema = Some(schema);
+        self
+    }
 }
 
 /// Whether a model may call tools.

@@ -24,14 +24,14 @@ use crate::message::JsonObject;
 use crate::run::ClearedCall;
 use crate::slots::Slots;
 
-/// Something a model may ask for.
+/// Something a model may ask for. Annotate the implementation with `#[async_trait]`.
 ///
 /// Most tools are easier to write as a function ([`tool_fn`](crate::typed::tool_fn)) or as a struct with typed
 /// arguments ([`TypedTool`](crate::typed::TypedTool)).
 ///
 /// # Contract
 /// - `describe_for_safety` changes nothing and names every path, host and command the call would touch. Paths are
-///   real paths, links resolved.
+///   real paths, links resolved. A call that names nothing is judged as the tool itself: the kernel asks.
 /// - `execute` does at most what was described. If the facts changed since then, it answers `ok: false`.
 /// - Failures are values ([`ToolOutput::fail`]); a panic is caught, its effect counts as unknown.
 /// - When [`ToolContext::cancel`] fires, stop and clean up; after a grace period nobody waits any longer.
@@ -265,6 +265,28 @@ impl ToolOutput {
     #[must_use]
     pub fn output(&self) -> &str {
         &self.output
+    }
+}
+
+impl From<String> for ToolOutput {
+    fn from(output: String) -> Self {
+        Self::ok(output)
+    }
+}
+
+impl From<&str> for ToolOutput {
+    fn from(output: &str) -> Self {
+        Self::ok(output)
+    }
+}
+
+/// An error is an answer that is not ok, in the error's words.
+impl<T: Into<String>, E: fmt::Display> From<Result<T, E>> for ToolOutput {
+    fn from(result: Result<T, E>) -> Self {
+        match result {
+            Ok(output) => Self::ok(output),
+            Err(error) => Self::fail(error.to_string()),
+        }
     }
 }
 

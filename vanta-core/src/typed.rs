@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -15,7 +16,8 @@ use crate::message::JsonObject;
 use crate::run::ClearedCall;
 use crate::tool::{DescribeContext, DescribeError, EffectClass, Tool, ToolContext, ToolOutput, ToolSpec};
 
-/// A tool written against its own argument type. Every `TypedTool` is a [`Tool`].
+/// A tool written against its own argument type. Every `TypedTool` is a [`Tool`]. Annotate the implementation with
+/// `#[async_trait]`.
 ///
 /// # Examples
 /// ```
@@ -64,6 +66,9 @@ pub trait TypedTool: Send + Sync + 'static {
     /// The effect class; the careful one by default.
     const EFFECT: EffectClass = EffectClass::Effect;
 
+    /// Time limit of one attempt; the run's own by default.
+    const TIMEOUT: Option<Duration> = None;
+
     /// Which actions the call would be. See [`Tool::describe_for_safety`] for the contract.
     ///
     /// # Errors
@@ -80,7 +85,12 @@ pub trait TypedTool: Send + Sync + 'static {
 #[async_trait]
 impl<T: TypedTool> Tool for T {
     fn spec(&self) -> ToolSpec {
-        ToolSpec::new(T::NAME, T::DESCRIPTION).with_schema(schema_of::<T::Args>()).with_effect(T::EFFECT)
+        let spec =
+            ToolSpec::new(T::NAME, T::DESCRIPTION).with_schema(schema_of::<T::Args>()).with_effect(T::EFFECT);
+        match T::TIMEOUT {
+            Some(limit) => spec.with_timeout(limit),
+            None => spec,
+        }
     }
 
     async fn describe_for_safety(
@@ -121,6 +131,9 @@ pub fn schema_of<A: JsonSchema>() -> Value {
 
 /// A tool from an async function over typed arguments.
 ///
+/// The function answers a [`ToolOutput`], or anything that becomes one: a `String`, or a `Result` of it with any error
+/// that can be displayed. A tool that needs the scope, a cancel token or the idempotency key is a [`TypedTool`].
+///
 /// It declares effects and is one opaque action until [`FnTool::with_effect`] and [`FnTool::describing`] say more.
 ///
 /// # Examples
@@ -145,7 +158,8 @@ pub fn tool_fn<A, F, Fut>(name: impl Into<String>, description: impl Into<String
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
     F: Fn(A) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = ToolOutput> + Send,
+    Fut: Future + Send,
+    Fut::Output: Into<ToolOutput>,
 {
     let spec = ToolSpec::new(name, description).with_schema(schema_of::<A>());
     FnTool { spec, describe: None, run, args: PhantomData }
@@ -169,6 +183,13 @@ impl<A, F> FnTool<A, F> {
         self
     }
 
+    /// Sets the time limit of one attempt.
+    #[must_use]
+    pub fn with_timeout(mut self, limit: Duration) -> Self {
+        self.spec = self.spec.with_timeout(limit);
+        self
+    }
+
     /// Says which actions a call would be, in place of one opaque action.
     #[must_use]
     pub fn describing(mut self, describe: impl Fn(&A) -> Vec<Action> + Send + Sync + 'static) -> Self {
@@ -182,7 +203,8 @@ impl<A, F, Fut> Tool for FnTool<A, F>
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
     F: Fn(A) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = ToolOutput> + Send,
+    Fut: Future + Send,
+    Fut::Output: Into<ToolOutput>,
 {
     fn spec(&self) -> ToolSpec {
         self.spec.clone()
@@ -202,7 +224,7 @@ where
 
     async fn execute(&self, call: ClearedCall, _: &ToolContext) -> ToolOutput {
         match parse_args(call.arguments()) {
-            Ok(args) => (self.run)(args).await,
+            Ok(args) => (self.run)(args).await.into(),
             Err(complaint) => ToolOutput::fail(complaint),
         }
     }

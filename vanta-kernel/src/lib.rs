@@ -56,3 +56,12 @@ pub mod adding_a_program {}
 #[doc = include_str!("../README.md")]
 #[derive(Debug)]
 pub struct ReadMe;
+
+/// What callers hold across threads and awaits stays `Send` and `Sync`.
+const _: () = {
+    const fn is_send_and_sync<T: Send + Sync>() {}
+    is_send_and_sync::<Action>();
+    is_send_and_sync::<Scope>();
+    is_send_and_sync::<Verdict>();
+    is_send_and_sync::<Reading>();
+};

@@ -20,7 +20,7 @@ use crate::gate::{LocalGate, SafetyGate};
 use crate::ledger::FileLedger;
 use crate::ledger::{Ledger, MemoryLedger, Operator};
 use crate::limits::Limits;
-use crate::permission::Mode;
+use crate::permission::{Mode, Rule};
 use crate::provider::{LlmProvider, RequestOptions};
 use crate::retry::RetryPolicy;
 use crate::run::RunSettings;
@@ -52,6 +52,7 @@ pub struct AgentBuilder {
     options: RequestOptions,
     limits: Limits,
     mode: Mode,
+    rules: Vec<Rule>,
     retry: RetryPolicy,
     notes: serde_json::Value,
     lease: Option<Duration>,
@@ -186,6 +187,38 @@ impl AgentBuilder {
         self
     }
 
+    /// Standing answers that hold from the start. They may answer an Ask or tighten; nothing lifts a Block.
+    ///
+    /// A rule is pinned to its tool as described: a pure tool of your own, which the kernel can only ask about, runs
+    /// without a question once you vouch for it.
+    ///
+    /// ```
+    /// use vanta_core::permission::{Rule, RuleEffect, RuleMatch};
+    /// use vanta_core::{Agent, Scope, Tool, ToolRegistry, typed::tool_fn};
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Sum {
+    ///     numbers: Vec<i64>,
+    /// }
+    ///
+    /// let sum = tool_fn("sum", "Adds numbers", |args: Sum| async move {
+    ///     args.numbers.iter().sum::<i64>().to_string()
+    /// });
+    /// let trusted = Rule::new(RuleEffect::Allow, &sum.spec(), RuleMatch::Tool);
+    /// let agent = Agent::builder()
+    ///     .scope(Scope::new("/srv/app").home("/home/dev"))
+    ///     .tools(ToolRegistry::new().with(sum))
+    ///     .rules([trusted])
+    ///     .build()?;
+    /// # let _ = agent;
+    /// # Ok::<(), vanta_core::AgentError>(())
+    /// ```
+    #[must_use]
+    pub fn rules(mut self, rules: impl IntoIterator<Item = Rule>) -> Self {
+        self.rules.extend(rules);
+        self
+    }
+
     /// When a failed model call is tried again.
     #[must_use]
     pub fn retry(mut self, retry: RetryPolicy) -> Self {
@@ -251,6 +284,7 @@ impl AgentBuilder {
             options: self.options,
             limits: self.limits,
             mode: self.mode,
+            rules: self.rules,
             retry: self.retry,
             notes: self.notes,
             ..RunSettings::new(SessionId::unnamed(), scope)

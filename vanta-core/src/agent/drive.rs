@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
-use vanta_kernel::ApprovalStatus;
 use vanta_kernel::json::Json;
 
 use super::Parts;
@@ -171,20 +170,15 @@ impl Drive {
     async fn ask(&mut self, question: Question) -> Result<(), AgentError> {
         let item = self.parts.ledger.propose(&question.proposal()).await?;
         let question = question.filed_as(item.id());
-        let decision = match item.status() {
-            // Consumed by this very attempt before a crash; the ledger checks the holder once more.
-            ApprovalStatus::Approved | ApprovalStatus::Consumed => Decision::Approve,
-            ApprovalStatus::Denied => Decision::Deny,
-            ApprovalStatus::Expired => return Ok(self.run.expired(&question, item.id())?),
-            ApprovalStatus::Proposed => {
+        let decision = match Decision::of(&item) {
+            Some(decision) => decision,
+            None => {
                 let approver = Arc::clone(&self.parts.approver);
-                let Some(decision) = self.or_stopped(approver.decide(&question)).await else {
-                    return Ok(());
-                };
+                let Some(decision) = self.or_stopped(approver.decide(&question)).await else { return Ok(()) };
                 decision
             }
         };
-        Ok(self.run.decided(&question, item.id(), decision)?)
+        Ok(self.run.decided(&question, &item, decision)?)
     }
 
     async fn consume(&mut self, approval: Consume) -> Result<(), AgentError> {
@@ -314,10 +308,7 @@ async fn describe(
     call: Describe,
     cx: DescribeContext,
 ) -> Result<Described, DescribeError> {
-    let work = async move {
-        let actions = tool.describe_for_safety(&call.arguments, &cx).await?;
-        Described::look(actions, cx.scope()).await
-    };
+    let work = async move { Described::by(&*tool, &call.arguments, &cx).await };
     let mut task = tokio::spawn(work);
     match tokio::time::timeout(DESCRIBE_LIMIT, &mut task).await {
         Ok(Ok(described)) => described,

@@ -14,7 +14,7 @@ use vanta_kernel::{Action, Scope, Verdict};
 pub use local::LocalGate;
 pub(crate) use local::assess_all;
 
-/// Judges the actions of one call; the strictest verdict counts.
+/// Judges the actions of one call; the strictest verdict counts. Annotate the implementation with `#[async_trait]`.
 ///
 /// # Contract
 /// Judges by its arguments and its own policy; changes nothing. Without an answer it returns an error, never Allow.

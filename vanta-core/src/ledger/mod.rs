@@ -81,7 +81,7 @@ pub enum LedgerError {
         reason: ApprovalError,
     },
     /// There is no such item.
-    #[error("there is no approval {0}; `vanta approvals list --all` shows those there are")]
+    #[error("there is no approval {0}; list all approvals to see those there are")]
     Unknown(ApprovalId),
     /// The ledger's files cannot be read or written, or are damaged.
     #[error("{0}")]

@@ -1,18 +1,18 @@
 //! What the driver tells the machine. Each answer names its call and fits exactly one open step.
 
-use vanta_kernel::{ApprovalId, Finding, RaisedBy, Verdict};
+use vanta_kernel::{Action, Approval, ApprovalId, ApprovalStatus, Finding, RaisedBy, Verdict};
 
 use super::state::{Requested, Stage};
 use super::step::{Described, Execution, UnexpectedAnswer};
 use super::{ModelCall, Outcome, Run};
-use crate::approver::Decision;
+use crate::approver::{Decision, Question};
 use crate::clock::Timestamp;
 use crate::effect::EffectDisposition;
 use crate::gate::{GateError, assess_all};
 use crate::ledger::LedgerError;
 use crate::limits::Limit;
 use crate::message::{Args, CallId, ToolCall};
-use crate::permission::{Act, RuleEffect, Ruling, rule_on};
+use crate::permission::{Act, Rule, RuleEffect, Ruling, rule_on};
 use crate::provider::{ModelReply, ProviderError};
 use crate::session::Entry;
 use crate::tool::{DescribeError, EffectClass};
@@ -89,15 +89,25 @@ impl Run {
         let index = self.expect("described", call, |stage| stage == Stage::Describing)?;
         match described {
             Ok(described) => {
+                let actions = self.or_opaque(index, described.actions);
                 self.set_stage(index, Stage::Described);
                 if let Some(call) = self.state.calls.get_mut(index) {
-                    call.actions = described.actions.into();
+                    call.actions = actions.into();
                     call.scripts = described.scripts;
                 }
             }
             Err(complaint) => self.refuse(index, format!("{complaint}; nothing was run")),
         }
         Ok(())
+    }
+
+    /// A call that describes no action is one nobody can judge: a person sees the tool itself.
+    fn or_opaque(&self, index: usize, actions: Vec<Action>) -> Vec<Action> {
+        let name = self.state.calls.get(index).map(|call| call.call.name()).filter(|_| actions.is_empty());
+        match name.and_then(|name| self.settings.tool(name)) {
+            Some(spec) => vec![Action::tool(spec.name(), spec.description())],
+            None => actions,
+        }
     }
 
     /// The gate's verdict, or that there is none. The stricter of it and the kernel's own counts.
@@ -135,12 +145,17 @@ impl Run {
             }
             Verdict::Allow(_) | Verdict::Ask(_) => {
                 let act = Act::new(spec, &call.digest, &call.actions, &self.settings.scope);
-                rule_on(&verdict, &act, &self.state.rules, self.settings.mode)
+                rule_on(&verdict, &act, &self.rules(), self.settings.mode)
             }
         };
         let unknown_before = self.state.unknown_acts.contains(&call.digest);
         self.push(given);
         self.rule(index, verdict, raised, ruling, unknown_before);
+    }
+
+    /// The embedder's standing answers and the session's own.
+    fn rules(&self) -> Vec<Rule> {
+        self.settings.rules.iter().chain(&self.state.rules).cloned().collect()
     }
 
     fn rule(
@@ -169,19 +184,20 @@ impl Run {
         }
     }
 
-    /// The decision on a question, which the ledger keeps as `approval` under `requested`'s binding and expiry.
+    /// The decision on a question, which the ledger keeps as `item`. An item that has expired is a no, whatever
+    /// `decision` says; [`Decision::of`] gives the decision that an item already holds.
     ///
     /// # Errors
     /// [`UnexpectedAnswer`] when nobody was asked about the call.
-    pub fn decided(
-        &mut self,
-        question: &crate::approver::Question,
-        approval: ApprovalId,
-        decision: Decision,
-    ) -> Answer {
-        let call = question.call_id();
+    pub fn decided(&mut self, question: &Question, item: &Approval, decision: Decision) -> Answer {
+        let (call, approval) = (question.call_id(), item.id());
         let index = self.expect("decided", call, |stage| stage == Stage::Asking)?;
         self.note_request(index, question, approval);
+        if item.status() == ApprovalStatus::Expired {
+            self.note_answer(index, approval, "expired");
+            self.refuse(index, "not run: nobody approved it in time");
+            return Ok(());
+        }
         if decision != Decision::Defer {
             self.note_answer(index, approval, decision.as_str());
         }
@@ -202,20 +218,7 @@ impl Run {
         Ok(())
     }
 
-    /// Nobody answered the question in time.
-    ///
-    /// # Errors
-    /// [`UnexpectedAnswer`] when nobody was asked about the call.
-    pub fn expired(&mut self, question: &crate::approver::Question, approval: ApprovalId) -> Answer {
-        let call = question.call_id();
-        let index = self.expect("expired", call, |stage| stage == Stage::Asking)?;
-        self.note_request(index, question, approval);
-        self.note_answer(index, approval, "expired");
-        self.refuse(index, "not run: nobody approved it in time");
-        Ok(())
-    }
-
-    fn note_request(&mut self, index: usize, question: &crate::approver::Question, approval: ApprovalId) {
+    fn note_request(&mut self, index: usize, question: &Question, approval: ApprovalId) {
         let requested =
             Requested { approval, binding: question.binding().to_owned(), expires_ms: question.expires_ms() };
         let Some(call) = self.state.calls.get_mut(index) else { return };

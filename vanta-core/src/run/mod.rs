@@ -27,7 +27,7 @@ use crate::clock::Timestamp;
 use crate::context::Prompt;
 use crate::limits::{Limit, Limits};
 use crate::message::{ContentPart, Message, Role, ToolCall};
-use crate::permission::Mode;
+use crate::permission::{Mode, Rule};
 use crate::provider::{FinishReason, ModelReply, ModelRequest, RequestOptions};
 use crate::retry::RetryPolicy;
 use crate::session::{Entry, FORMAT, MIN_READER, Record, SessionId, VERSION};
@@ -58,6 +58,8 @@ pub struct RunSettings {
     pub limits: Limits,
     /// How much runs without asking.
     pub mode: Mode,
+    /// Standing answers that hold from the start.
+    pub rules: Vec<Rule>,
     /// When a failed model call is tried again.
     pub retry: RetryPolicy,
     /// What the embedder wants to find in the first record. Never keys.
@@ -76,6 +78,7 @@ impl RunSettings {
             options: RequestOptions::default(),
             limits: Limits::default(),
             mode: Mode::default(),
+            rules: Vec::new(),
             retry: RetryPolicy::default(),
             notes: serde_json::Value::Null,
         }

@@ -10,7 +10,7 @@ use crate::approver::Question;
 use crate::message::{CallId, JsonObject};
 use crate::provider::ModelRequest;
 use crate::session::Entry;
-use crate::tool::{DescribeError, ToolOutput};
+use crate::tool::{DescribeContext, DescribeError, Tool, ToolOutput};
 
 /// What the driver has to do next. Exhaustive on purpose: a driver that does not know a step must not compile.
 #[derive(Debug)]
@@ -22,7 +22,8 @@ pub enum Step {
     Describe(Describe),
     /// Ask the gate; answer with [`Run::assessed`](super::Run::assessed).
     Assess(Assess),
-    /// Put the question to the ledger and the approver; answer with [`Run::decided`](super::Run::decided).
+    /// Put the question to the ledger, then, unless the item it gives [holds a decision](crate::Decision::of), to the
+    /// approver; answer with [`Run::decided`](super::Run::decided).
     AskHuman(Question),
     /// Use an approval; answer with [`Run::consumed`](super::Run::consumed).
     ConsumeApproval(Consume),
@@ -102,12 +103,18 @@ pub struct Described {
 }
 
 impl Described {
-    /// `actions`, with the digests of the script files they would run, read from the disk.
+    /// Asks `tool` which actions a call with `arguments` would be, and takes the digests of the script files they would
+    /// run. Changes nothing.
     ///
     /// # Errors
-    /// [`DescribeError`] when a script cannot be read, or is too large to be vouched for.
-    pub async fn look(actions: Vec<Action>, scope: &Scope) -> Result<Self, DescribeError> {
-        let scripts = super::scripts::digests(&actions, scope).await?;
+    /// The tool's complaint, or [`DescribeError`] when a script cannot be read or is too large to be vouched for.
+    pub async fn by(
+        tool: &dyn Tool,
+        arguments: &JsonObject,
+        cx: &DescribeContext,
+    ) -> Result<Self, DescribeError> {
+        let actions = tool.describe_for_safety(arguments, cx).await?;
+        let scripts = super::scripts::digests(&actions, cx.scope()).await?;
         Ok(Self { actions, scripts })
     }
 }

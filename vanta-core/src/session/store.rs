@@ -348,9 +348,7 @@ pub enum StoreError {
         expected: u64,
     },
     /// The log is damaged; it was left as it is.
-    #[error(
-        "session `{session}` is damaged at {damage}; `vanta sessions show` prints what is readable, nothing was changed"
-    )]
+    #[error("session `{session}` is damaged at {damage}; it can be shown up to there, nothing was changed")]
     Damaged {
         /// The session.
         session: SessionId,
@@ -367,7 +365,7 @@ pub enum StoreError {
         what: String,
     },
     /// A file could not be read or written.
-    #[error("cannot {doing} `{path}`: {source}; free space or fix its permissions, then resume")]
+    #[error("cannot {doing} `{path}`: {source}; {}", what_next(source))]
     Io {
         /// What was tried.
         doing: &'static str,
@@ -377,6 +375,14 @@ pub enum StoreError {
         #[source]
         source: std::io::Error,
     },
+}
+
+fn what_next(error: &std::io::Error) -> &'static str {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "make the folder first, or name another",
+        std::io::ErrorKind::StorageFull => "free some space, then resume",
+        _ => "check its permissions and the space, then resume",
+    }
 }
 
 /// An open session: the store, the lease, and the next number.

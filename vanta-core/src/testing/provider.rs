@@ -137,8 +137,7 @@ impl LlmProvider for ScriptedProvider {
 /// The events a wire would bring for `reply`.
 fn events_of(mut reply: ModelReply) -> Vec<StreamEvent> {
     if reply.usage() == Usage::default() {
-        let usage = Usage { input: Some(10), output: Some(5), ..Usage::default() };
-        reply = reply.with_usage(usage);
+        reply = reply.with_usage(Usage::new(10, 5));
     }
     let mut events = vec![StreamEvent::Started { response_id: None }];
     for part in reply.message().parts() {

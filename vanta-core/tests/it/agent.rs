@@ -409,6 +409,27 @@ async fn runs_of_one_agent_do_not_share_anything() {
 }
 
 #[tokio::test]
+async fn a_call_that_describes_nothing_waits_for_a_person_like_any_unknown_tool() {
+    let model = ScriptedProvider::new().call("sum", json!({})).text("Ok.");
+    let sum =
+        || vanta_core::typed::tool_fn("sum", "Adds", |_: Nothing| async { "3" }).describing(|_| Vec::new());
+    let store = MemorySessionStore::new();
+    let tools = || vanta_core::ToolRegistry::new().with(sum());
+    let waiting =
+        agent(&model).tools(tools()).store(store.clone()).build().unwrap().run("Add").await.unwrap();
+    assert!(matches!(waiting.outcome(), Outcome::AwaitingApproval { .. }));
+
+    use vanta_core::permission::{Rule, RuleEffect, RuleMatch};
+    let trusted = Rule::new(RuleEffect::Allow, &vanta_core::Tool::spec(&sum()), RuleMatch::Tool);
+    let trusting = agent(&model).tools(tools()).store(store).rules([trusted]).build().unwrap();
+    let done = trusting.run(Task::resume(waiting.session().clone())).await.unwrap();
+    assert_eq!((done.text(), results(&done)), (Some("Ok."), vec!["3".to_owned()]));
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Nothing {}
+
+#[tokio::test]
 async fn one_call_walks_the_same_steps() {
     let (look, remove) = (Probe::look(), Probe::remove());
     let built = Agent::builder().tools(registry([&look, &remove])).scope(scope()).build().unwrap();

@@ -12,7 +12,7 @@ use vanta_core::run::{Consume, Described, Execution, Run, RunSettings};
 use vanta_core::session::{Entry, Record};
 use vanta_core::tool::{EffectClass, ToolSpec};
 use vanta_core::{Action, Message, Mode, Risk, Step, ToolOutput, Verdict};
-use vanta_kernel::{ApprovalId, Finding, assess};
+use vanta_kernel::{Approval, ApprovalId, Finding, assess};
 
 use crate::support::{calls, says, scope};
 
@@ -227,7 +227,9 @@ fn answer(run: &mut Run, dice: &mut Dice, world: &mut World, open: &mut Open) {
         if matches!(decision, Decision::Approve | Decision::Remember(_)) {
             world.approved.insert(question.call_id().clone());
         }
-        run.decided(&question, ApprovalId::new(world.log.len() as u64), decision).unwrap();
+        let id = ApprovalId::new(world.log.len() as u64);
+        let item = Approval::propose(id, &question.proposal(), world.now).unwrap();
+        run.decided(&question, &item, decision).unwrap();
     } else if let Some(consume) = open.consume.take() {
         run.consumed(&consume.call, Ok(())).unwrap();
         assert!(run.consumed(&consume.call, Ok(())).is_err(), "used once");
