@@ -3,7 +3,7 @@
 use vanta_kernel::{Action, Risk, Scope, assess};
 
 /// `(command, mildest answer, strictest answer, what goes wrong)`.
-const ROWS: [(&str, Risk, Risk, &str); 13] = [
+const ROWS: [(&str, Risk, Risk, &str); 14] = [
     ("case x in x) > .vanta/approvals.tsv;; esac", Risk::Block, Risk::Block, CASE),
     ("case x in x) >| config.toml;; esac", Risk::Ask, Risk::Ask, CASE),
     ("case x in (x) > /etc/passwd;; esac", Risk::Ask, Risk::Ask, CASE),
@@ -17,6 +17,7 @@ const ROWS: [(&str, Risk, Risk, &str); 13] = [
     ("sed -i d src/lib.rs", Risk::Ask, Risk::Ask, EMPTIED),
     ("perl -pi -e 's/.*//' src/lib.rs", Risk::Ask, Risk::Ask, EMPTIED),
     ("dd if=/dev/zero of=data.db bs=1M count=1", Risk::Ask, Risk::Ask, EMPTIED),
+    ("yes > a", Risk::Ask, Risk::Ask, "it writes without end, like `cat /dev/zero > a`"),
 ];
 
 const CASE: &str = "the first redirect behind the pattern of a `case` is lost";
