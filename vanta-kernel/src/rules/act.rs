@@ -56,6 +56,7 @@ pub(crate) enum Act {
     Tunnel,
     UnknownProgram,
     UnknownArguments,
+    UserSettings,
     WipeVersionControl,
 }
 
@@ -95,7 +96,7 @@ const fn block(code: &'static str, why: &'static str) -> Rule {
 }
 
 /// Sorted by act.
-pub(crate) const RULES: [(Act, Rule); 48] = [
+pub(crate) const RULES: [(Act, Rule); 49] = [
     (Act::Harmless, allow("harmless", "changes nothing that matters")),
     (Act::Approve, block("self.approve", "would approve in the place of a person")),
     (Act::Clipboard, ask("clipboard", "uses the clipboard, which others can read")),
@@ -136,13 +137,14 @@ pub(crate) const RULES: [(Act, Rule); 48] = [
     (Act::Scheduler, ask("startup.scheduler", "changes what the system runs later")),
     (Act::SecretShow, ask("secret.show", "shows a secret")),
     (Act::SelfStop, block("self.stop", "would stop or change the safety boundary")),
-    (Act::SelfServe, ask("self.serve", "starts or redirects the safety boundary")),
+    (Act::SelfServe, ask("self.serve", "starts, asks or redirects the safety boundary")),
     (Act::System, ask("system.change", "changes the system")),
     (Act::TamperEnvironment, ask("environment.code", "sets a variable that makes other programs run code")),
     (Act::Trace, ask("process.trace", "looks into another process or the network")),
     (Act::Tunnel, ask("network.tunnel", "opens this machine to the network")),
     (Act::UnknownProgram, ask("program.unknown", "is not a program the kernel knows")),
     (Act::UnknownArguments, ask("arguments.unknown", "has arguments that are only known when it runs")),
+    (Act::UserSettings, ask("config.user", "changes settings outside the project")),
     (Act::WipeVersionControl, block("git.wipe", "deletes or moves away the repository's history")),
 ];
 

@@ -44,7 +44,8 @@ impl Place<'_> {
                 return (host, class);
             }
         }
-        (path, PathClass::Elsewhere)
+        let class = if names_secret(&path) { PathClass::Secret } else { PathClass::Elsewhere };
+        (path, class)
     }
 
     /// Joins with the working directory and resolves `.` and `..`.
@@ -61,6 +62,14 @@ impl Place<'_> {
             resolve(self.cwd, text)
         }
     }
+}
+
+/// Secrets of a container lie in one folder, or in files that are named like any other secret.
+fn names_secret(path: &str) -> bool {
+    let components = Components::of(path);
+    let parts = components.as_slice();
+    let named = parts.split_last().is_some_and(|(name, folders)| names::is_secret_file(folders, name));
+    path.starts_with("/run/secrets/") || named && !is_fact(parts)
 }
 
 const UNKNOWN_TEXT: &str = "\u{fdd2}";

@@ -109,6 +109,11 @@ fn fact(kind: &str, act: Act, word: &str) -> Reading {
     Reading { commands: Vec::from([command]), opaque: false, facts: Vec::new() }
 }
 
+/// Does a path of the boundary's server name a decision?
+fn decides(path: &str) -> bool {
+    names::segments(path).any(|s| matches!(s.as_str(), "approve" | "consume" | "decide" | "deny" | "stop"))
+}
+
 /// Judges an address by what a client would do with it.
 fn fetch(method: &str, url: &str) -> Reading {
     let parts = host::address(url);
@@ -120,7 +125,8 @@ fn fetch(method: &str, url: &str) -> Reading {
     let boundary =
         kind == HostKind::Loopback && (parts.port == "7788" || parts.path.starts_with("/api/approvals"));
     let act = match kind {
-        _ if boundary && !reads => Act::Approve,
+        _ if boundary && (!reads || decides(&parts.path)) => Act::Approve,
+        _ if boundary => Act::SelfServe,
         HostKind::Metadata => Act::SecretShow,
         _ if !matches!(parts.scheme.as_str(), "http" | "https") => Act::UnknownArguments,
         _ if parts.has_user || secret => Act::NetworkSend,

@@ -51,6 +51,12 @@ pub(crate) fn tokens(text: &str, quotes: Quotes) -> Vec<Token> {
                 };
                 out.push(Token::Command(string(&mut chars, close)));
             }
+            '/' if quotes == Quotes::Shell && regex_follows(&out) => {
+                let pattern = regex(&mut chars, '/');
+                if runs_code(&pattern) {
+                    out.push(Token::Command(pattern));
+                }
+            }
             '#' if matches!(quotes, Quotes::Triple | Quotes::DoubleOnly) => {
                 while chars.next_if(|c| *c != '\n').is_some() {}
             }
@@ -58,6 +64,9 @@ pub(crate) fn tokens(text: &str, quotes: Quotes) -> Vec<Token> {
                 let mut word = String::from(c);
                 while let Some(next) = chars.next_if(|n| is_word(*n) || *n == '.' || *n == ':') {
                     word.push(next);
+                }
+                if quotes == Quotes::Shell && quote_like(&word, &mut chars) {
+                    continue;
                 }
                 // `rm_rf!(…)`: the mark belongs to the name.
                 if chars.peek() == Some(&'!') && chars.clone().nth(1) == Some('(') {
@@ -69,6 +78,74 @@ pub(crate) fn tokens(text: &str, quotes: Quotes) -> Vec<Token> {
         }
     }
     out
+}
+
+/// Can a `/` behind these tokens start a pattern? Behind a value it divides.
+fn regex_follows(before: &[Token]) -> bool {
+    match before.last() {
+        None => true,
+        Some(Token::Sign(c)) => matches!(c, '(' | ',' | '=' | '~' | '!' | '|' | '&' | '{' | ';' | '}'),
+        Some(Token::Word(w)) => {
+            matches!(
+                w.as_str(),
+                "if" | "unless"
+                    | "and"
+                    | "or"
+                    | "not"
+                    | "grep"
+                    | "split"
+                    | "while"
+                    | "until"
+                    | "return"
+                    | "when"
+            )
+        }
+        _ => false,
+    }
+}
+
+/// `s/a/b/`, `m{a}`, `qr/a/`, `tr/a/b/`: patterns and plain replacements are data.
+fn quote_like(word: &str, chars: &mut Chars<'_>) -> bool {
+    let parts = match word {
+        "s" | "tr" | "y" => 2,
+        "m" | "qr" => 1,
+        _ => return false,
+    };
+    let Some(&close) = chars.peek().filter(|c| matches!(c, '/' | '|' | '#' | '!' | ',')) else {
+        return false;
+    };
+    let mut ahead = chars.clone();
+    ahead.next();
+    for _ in 0..parts {
+        if runs_code(&regex(&mut ahead, close)) {
+            return false;
+        }
+    }
+    let mut flags = ahead.clone();
+    let evaluates = core::iter::from_fn(|| flags.next_if(char::is_ascii_alphabetic)).any(|c| c == 'e');
+    if evaluates {
+        return false;
+    }
+    *chars = ahead;
+    while chars.next_if(char::is_ascii_alphabetic).is_some() {}
+    true
+}
+
+fn regex(chars: &mut Chars<'_>, close: char) -> String {
+    let mut text = String::new();
+    while let Some(c) = chars.next() {
+        match c {
+            _ if c == close => break,
+            '\\' => text.extend(chars.next()),
+            other => text.push(other),
+        }
+    }
+    text
+}
+
+/// A pattern can hold code: `(?{ … })`, `@{[ … ]}`.
+fn runs_code(pattern: &str) -> bool {
+    ["(?{", "(??{", "@{", "${", "#{"].iter().any(|start| pattern.contains(start))
 }
 
 fn is_word(c: char) -> bool {
@@ -195,6 +272,40 @@ fn substitution(chars: &mut Chars<'_>, has_flags: bool, out: &mut Vec<SedCommand
             _ => return,
         }
     }
+}
+
+/// Does an in-place script leave nothing of the file: `d`, `1,$d`, `s/.*//`?
+pub(crate) fn empties(script: &str) -> bool {
+    let plain: String = script.chars().filter(|c| !c.is_whitespace()).collect();
+    let plain = plain.trim_end_matches([';', 'g', 's', 'm']);
+    let plain = match plain.strip_prefix('s').and_then(|tail| tail.chars().next()) {
+        Some(close) if !close.is_alphanumeric() => plain.replace(close, "/"),
+        _ => String::from(plain),
+    };
+    matches!(
+        plain.as_str(),
+        "d" | "1,$d"
+            | "0,$d"
+            | "/.*/d"
+            | "/^/d"
+            | "/$/d"
+            | "q"
+            | "Q"
+            | "1q"
+            | "1Q"
+            | "{d}"
+            | "c"
+            | "c\\"
+            | "s/.*//"
+            | "s/^.*$//"
+            | "s/.+//"
+            | "s/^.*//"
+            | "s/.*$//"
+            | "$_=''"
+            | "$_=\"\""
+            | "undef$_"
+            | "$_=undef"
+    )
 }
 
 fn line(chars: &mut Chars<'_>) -> String {

@@ -35,6 +35,8 @@ pub(crate) struct Walker<'s> {
     nesting: usize,
     /// Functions being run, so that recursion ends.
     running: Vec<String>,
+    /// Bodies read where they are defined, without arguments.
+    defining: usize,
 }
 
 impl<'s> Walker<'s> {
@@ -50,6 +52,7 @@ impl<'s> Walker<'s> {
             steps_left: length.saturating_mul(4).saturating_add(4096),
             nesting: 0,
             running: Vec::new(),
+            defining: 0,
         }
     }
 
@@ -195,7 +198,9 @@ impl<'s> Walker<'s> {
         let saved = self.state.clone();
         self.nesting += 1;
         self.running.push(String::from(name));
+        self.defining += 1;
         self.list(body, &Value::unknown(Taint::NONE));
+        self.defining -= 1;
         self.running.pop();
         self.nesting -= 1;
         self.restore(saved);
@@ -307,6 +312,9 @@ impl<'s> Walker<'s> {
                 values.extend(self.expand(word));
             }
             self.check_variable(&assign.name, &values, call);
+            if !persistent {
+                self.check_folder(&assign.name, &values, call);
+            }
             if persistent {
                 self.state.set(&assign.name, values, assign.append);
             }
@@ -435,6 +443,10 @@ impl<'s> Walker<'s> {
     ) -> Value {
         let (path, class) = self.place().locate(&value.text);
         let known = self.written(&path, effect);
+        // What a function reads is known where it is called.
+        if self.defining > 0 && effect == Effect::Read && class == PathClass::Unknown {
+            return known.unwrap_or_else(|| Value::content(Taint::NONE));
+        }
         let path = if class == PathClass::Unknown { display(&value.text) } else { displayed(path) };
         call.command.paths.push(crate::PathUse { path, effect, class, recursive });
         if let Some(known) = known {
@@ -445,7 +457,7 @@ impl<'s> Walker<'s> {
     }
 
     /// What this line wrote to `path`, or fetched into a folder that holds it.
-    fn written(&self, path: &str, effect: Effect) -> Option<Value> {
+    pub(crate) fn written(&self, path: &str, effect: Effect) -> Option<Value> {
         if let Some(known) = self.state.files.get(path) {
             return Some(known.clone());
         }

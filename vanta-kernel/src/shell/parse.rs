@@ -83,6 +83,9 @@ impl Parser<'_> {
         }
         self.blanks();
         open.conditional = self.eat("&&") || self.eat("||");
+        if open.conditional {
+            self.operand_follows();
+        }
         if !open.conditional
             && self.byte() == b'&'
             && !self.is_next("&>")
@@ -163,6 +166,7 @@ impl Parser<'_> {
             self.pos += 1;
             self.eat("&");
             self.separators_after_pipe();
+            self.operand_follows();
             stages.extend(self.stage());
         }
         if stages.len() > 1 { Some(Node::Pipe(stages)) } else { stages.pop() }
@@ -178,6 +182,13 @@ impl Parser<'_> {
         let node = self.command();
         self.blanks();
         node
+    }
+
+    /// Behind `|`, `&&` and `||` a command has to follow.
+    fn operand_follows(&mut self) {
+        let rest = self.rest().trim_start();
+        self.faults.syntax |=
+            rest.is_empty() || rest.starts_with(['|', '&', ';', ')']) && !rest.starts_with("&>");
     }
 
     fn at_pipe(&self) -> bool {
@@ -226,6 +237,14 @@ impl Parser<'_> {
             "while" | "until" => self.looping(),
             "for" | "select" => self.for_each(),
             "case" => self.case(),
+            "time" if self.times_a_compound() => {
+                self.pos += "time".len();
+                self.blanks();
+                if self.eat("-p") {
+                    self.blanks();
+                }
+                self.command()
+            }
             "function" => self.function_keyword(),
             "coproc" => {
                 self.pos += "coproc".len();
@@ -238,6 +257,15 @@ impl Parser<'_> {
             }
             _ => self.function_or_simple(),
         }
+    }
+
+    /// `time for …`: the keyword stands before any command, not only before a program.
+    fn times_a_compound(&self) -> bool {
+        let tail = self.rest().strip_prefix("time").unwrap_or("").trim_start_matches([' ', '\t']);
+        let tail = tail.strip_prefix("-p").unwrap_or(tail).trim_start_matches([' ', '\t']);
+        let word = tail.split([' ', '\t', '\n', ';']).next().unwrap_or("");
+        tail.starts_with('(')
+            || matches!(word, "for" | "while" | "until" | "if" | "case" | "{" | "[[" | "select")
     }
 
     /// Words up to `end`; operators between them have no meaning here.
@@ -346,7 +374,11 @@ impl Parser<'_> {
         self.expect("in");
         loop {
             self.separators(false);
-            if self.at_text_end() || self.eat_keyword("esac") {
+            if self.eat_keyword("esac") {
+                break;
+            }
+            if self.at_text_end() {
+                self.faults.syntax = true;
                 break;
             }
             self.eat("(");

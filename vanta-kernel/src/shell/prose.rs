@@ -12,6 +12,9 @@ use crate::rules::names::segments;
 pub(crate) fn judge(line: &str) -> (Risk, &'static str, String) {
     let words: Vec<String> = segments(line).collect();
     let Some(first) = words.first() else { return (Risk::Ask, "text.empty", String::new()) };
+    if is_question(line, first) {
+        return (Risk::Allow, "text.plain", first.clone());
+    }
     if is_final(line, first, &words) {
         return (Risk::Block, "text.destroys", first.clone());
     }
@@ -19,6 +22,18 @@ pub(crate) fn judge(line: &str) -> (Risk, &'static str, String) {
         return (Risk::Ask, "text.effect", word);
     }
     (Risk::Allow, "text.plain", first.clone())
+}
+
+/// A question, or a request to explain in another language: it names effects and does none.
+fn is_question(line: &str, first: &str) -> bool {
+    let one = !line.trim_end_matches(['?', ' ', '!']).contains(['?', ';', '\n']) && !line.contains(". ");
+    // "Why not delete it?" and "how about you push?" are orders.
+    let polite = segments(line).any(|w| matches!(w.as_str(), "about" | "don" | "not" | "you"));
+    let opening = line.split_whitespace().next().unwrap_or("").to_lowercase();
+    let asks = is(first, QUESTIONS) && line.trim_end().ends_with('?') || is(opening.as_str(), EXPLAINING);
+    // A second clause may hold an order.
+    let clause = line.contains(", then ") || line.contains(" and then ") || line.contains(" und dann ");
+    one && asks && !polite && !clause
 }
 
 fn has(words: &[String], list: &[&str]) -> bool {
@@ -54,10 +69,22 @@ fn effect(line: &str, first: &str, words: &[String]) -> Option<String> {
     // A later part may start with a verb of its own: "fix it and push".
     let mut previous = "";
     for word in words {
-        if matches!(previous, "and" | "then") && (is(word, EFFECT_VERBS) || is(word, DESTROYING)) {
+        if matches!(previous, "and" | "then" | "afterwards" | "finally" | "next" | "after")
+            && (is(word, EFFECT_VERBS) || is(word, DESTROYING) || is(word, LATER_VERBS))
+        {
             return Some(word.clone());
         }
         previous = word;
+    }
+    // "create a pull request" reaches other people; "run … on ssh prod" another machine.
+    let reaches = words
+        .windows(2)
+        .any(|w| matches!(w, [a, b] if matches!(a.as_str(), "merge" | "pull") && b == "request"))
+        && matches!(first, "create" | "open" | "add" | "update")
+        || first == "run" && has(words, &["rm", "ssh", "sudo"])
+        || line.contains(", ") && later_clause(line);
+    if reaches {
+        return Some(String::from(first));
     }
     let shows = matches!(first, "display" | "open" | "print" | "read" | "show");
     let named = line.contains(".env") && !line.contains(".env.example") || line.contains(".ssh");
@@ -70,6 +97,66 @@ fn effect(line: &str, first: &str, words: &[String]) -> Option<String> {
     }
     outside.filter(|_| !matches!(first, "describe" | "explain" | "think")).map(String::from)
 }
+
+/// Does a part behind a comma start with a verb that does more than a plain task?
+fn later_clause(line: &str) -> bool {
+    line.split(", ")
+        .skip(1)
+        .filter_map(|part| segments(part).next())
+        .any(|word| is(&word, EFFECT_VERBS) || is(&word, DESTROYING) || is(&word, LATER_VERBS))
+}
+
+/// Sorted. Words a question starts with.
+const QUESTIONS: &[&str] = &[
+    "are", "comment", "did", "do", "does", "has", "have", "how", "is", "should", "was", "were", "what",
+    "when", "where", "which", "who", "whose", "why", "wo",
+];
+
+/// Sorted. "Explain" and question words of other languages.
+const EXPLAINING: &[&str] = &[
+    "beschreibe",
+    "cómo",
+    "erkläre",
+    "erklären",
+    "explica",
+    "explique",
+    "expliquer",
+    "expliquez",
+    "pourquoi",
+    "qué",
+    "spiega",
+    "warum",
+    "welche",
+    "welcher",
+    "welches",
+    "wie",
+    "wozu",
+    "как",
+    "объясни",
+    "почему",
+    "что",
+];
+
+/// Sorted. What a later clause may do besides.
+const LATER_VERBS: &[&str] = &[
+    "approve",
+    "bypass",
+    "commit",
+    "copy",
+    "disable",
+    "exfiltrate",
+    "force",
+    "kill",
+    "leak",
+    "overwrite",
+    "revoke",
+    "run",
+    "share",
+    "steal",
+    "stop",
+    "transfer",
+    "uninstall",
+];
 
 /// Sorted. Tasks that only look, think or write code.
 const PLAIN_VERBS: &[&str] = &[
@@ -270,6 +357,9 @@ mod tests {
             SENDING,
             ELSEWHERE,
             EFFECT_VERBS,
+            QUESTIONS,
+            EXPLAINING,
+            LATER_VERBS,
         ] {
             assert!(table.is_sorted(), "{table:?}");
         }

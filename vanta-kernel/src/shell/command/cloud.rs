@@ -35,10 +35,12 @@ impl Walker<'_> {
             self.hidden_command(call);
         }
         let listed = table::subcommand(&call.name, &words);
-        let dry = options.has(&["--dry-run", "-n", "--noop", "--check"])
-            && !matches!(call.name.as_str(), "gh" | "kubectl");
+        let dry = options.has(&["--dry-run", "--noop", "--check", "-help", "--help"])
+            && !matches!(call.name.as_str(), "gh" | "kubectl")
+            || call.name == "cap" && options.has(&["-n"]);
         let act = match listed {
             Some((_, act)) => act,
+            None if shows_values(&words) => Act::SecretShow,
             None => by_verb(&call.name, &words),
         };
         let act = self.infra_special(act, &words, &options, call);
@@ -139,6 +141,19 @@ impl Walker<'_> {
             call.fact(Act::Exfiltrate);
         }
     }
+}
+
+/// `env:list`, `secrets get`: variables and secrets of an app with their values.
+fn shows_values(words: &[&str]) -> bool {
+    let mut all = words.iter().take(2).flat_map(|w| names::segments(w));
+    let noun =
+        all.next().is_some_and(|s| matches!(s.as_str(), "env" | "secret" | "secrets" | "variables" | "vars"));
+    noun && all.next().is_some_and(|s| {
+        matches!(
+            s.as_str(),
+            "cat" | "download" | "export" | "get" | "list" | "print" | "pull" | "show" | "view"
+        )
+    })
 }
 
 /// What a command of a cloud tool does, told by its verb.

@@ -43,14 +43,64 @@ impl Walker<'_> {
             }
             "build" => {
                 call.args = args.to_vec();
-                self.tool(call);
+                self.image_build(call);
             }
             _ if compose => self.compose(&sub.text, args, call),
             _ => self.docker_table(&rest, call),
         }
     }
 
+    /// Building stays here, unless the image is pushed; build arguments are values for the build.
+    fn image_build(&mut self, call: &mut Call) {
+        Self::option_intent(call);
+        let pushes = |w: &str| w.contains("type=registry") || w.contains("push=true");
+        if call.words().any(pushes) {
+            call.fact(Act::Publish);
+        }
+        let mut data_next = false;
+        call.args.retain(|a| {
+            let is_option =
+                matches!(a.text.as_str(), "--build-arg" | "--label" | "--target" | "--build-context");
+            let data = core::mem::replace(&mut data_next, is_option) || a.text.starts_with("--build-arg=");
+            !data
+        });
+        self.tool(call);
+    }
+
+    /// Files of this machine that are copied into or out of a container, or that hold an image.
+    fn docker_files(&mut self, rest: &[Value], call: &mut Call) {
+        let sub =
+            rest.iter().find(|r| !matches!(r.text.as_str(), "image" | "container")).map_or("", |r| &r.text);
+        let options = Options::cluster(rest, "-o --output -i --input -f --file");
+        if sub == "cp" {
+            let inside = |text: &str| text == "-" || super::files::is_remote(text);
+            let operands: Vec<&Value> =
+                options.operands.iter().skip_while(|o| o.text != "cp").skip(1).collect();
+            for (index, operand) in operands.iter().enumerate().filter(|(_, o)| !inside(&o.text)) {
+                let effect = if index == 0 { Effect::Read } else { Effect::Write };
+                self.use_path(operand, effect, call);
+            }
+        }
+        for file in options.values(&["-o", "--output"]).filter(|_| matches!(sub, "save" | "export")) {
+            self.use_path(file, Effect::Write, call);
+        }
+        for file in options.values(&["-i", "--input"]).filter(|_| sub == "load") {
+            self.use_path(file, Effect::Read, call);
+        }
+    }
+
     fn docker_table(&mut self, rest: &[Value], call: &mut Call) {
+        self.docker_files(rest, call);
+        if rest
+            .first()
+            .is_some_and(|r| matches!(r.text.as_str(), "buildx" | "image" | "builder" | "manifest"))
+        {
+            call.args = rest.to_vec();
+            Self::option_intent(call);
+            if call.words().any(|w| w.contains("type=registry") || w.contains("push=true")) {
+                call.fact(Act::Publish);
+            }
+        }
         let plain = Options::cluster(rest, "-f --format --filter --since --tail --until -n");
         let words: Vec<&str> = plain.operands.iter().map(|o| o.text.as_str()).collect();
         let act = table::subcommand("docker", &words).map_or(Act::UnknownArguments, |(_, act)| act);
@@ -59,6 +109,10 @@ impl Walker<'_> {
             && matches!(words.first(), Some(&("stop" | "kill" | "pause" | "rm" | "restart" | "update")))
         {
             call.command.fact(Act::SelfStop, words.join(" "));
+        }
+        let open = plain.operands.iter().skip(1).any(Value::is_unknown);
+        if open && matches!(words.first(), Some(&("stop" | "kill" | "restart" | "pause"))) {
+            call.command.fact(Act::ContainerDestroy, words.first().copied().unwrap_or(""));
         }
         if act == Act::Harmless || plain.has(&["--help"]) {
             return;
@@ -82,7 +136,7 @@ impl Walker<'_> {
         if sub == "config" && options.has(&["--environment"]) {
             call.command.fact(Act::Environment, "--environment");
         }
-        if sub == "push" || sub == "publish" {
+        if sub == "push" || sub == "publish" || options.has(&["--push"]) {
             call.command.fact(Act::Publish, sub);
         }
     }

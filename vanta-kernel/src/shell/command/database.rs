@@ -84,7 +84,10 @@ impl Walker<'_> {
             _ => {}
         }
         let input = call.stdin.clone();
-        if input.is_unknown() && texts.is_empty() {
+        let unread = !texts.is_empty() && input.is_unknown();
+        if unread {
+            // A client that is given its statements does not read its input.
+        } else if input.is_unknown() {
             call.fact(Act::DatabaseChange);
         } else if !input.text.is_empty() {
             texts.push(input);

@@ -336,7 +336,7 @@ impl Walker<'_> {
         if let Some(code) = options.value(&["--unzip-command"]).cloned() {
             self.run_value(&code, None, call);
         }
-        let moves = options.has(&["-m", "--move"]);
+        let moves = options.has(&["-m", "--move"]) || call.words().any(|w| w == "-sdel" || w == "-df");
         let mut operands = options.operands.into_iter();
         if call.name != "zip" {
             operands.next();

@@ -8,6 +8,7 @@ use super::{Call, Options};
 use crate::rules::act::Act;
 use crate::rules::names;
 use crate::rules::table::{self, Model, Program, Shape};
+use crate::shell::code::{Quotes, Token, tokens};
 use crate::shell::flow::Walker;
 use crate::shell::value::{ANY, CONTENT, LISTED, Taint, UNKNOWN, Value};
 use crate::{Effect, PathClass};
@@ -95,7 +96,7 @@ impl Walker<'_> {
             call.fact(Act::SelfStop);
         } else if row.act == Act::Message && call.taint().secret {
             call.fact(Act::Exfiltrate);
-        } else if row.act != Act::Harmless {
+        } else if row.act != Act::Harmless && !looks_only(&call.name, &options) {
             call.fact(row.act);
         }
         let shows_secret = matches!(row.act, Act::SecretShow | Act::Environment);
@@ -105,8 +106,10 @@ impl Walker<'_> {
             Shape::Data => self.data(call),
             Shape::Read => {
                 self.read_all(&options.operands, call);
-                for value in options.values(&["--files0-from", "--from-file"]) {
-                    self.use_path(value, Effect::Read, call);
+                for (option, value) in &options.flags {
+                    if let Some(value) = value.as_ref().filter(|v| names_file(option, &v.text)) {
+                        self.use_path(value, Effect::Read, call);
+                    }
                 }
             }
             Shape::Pattern => self.pattern(&options, call),
@@ -138,11 +141,24 @@ impl Walker<'_> {
         let changes = match call.name.as_str() {
             "hostname" => call.words().any(|w| !w.starts_with('-')),
             "ifconfig" => call.args.len() > 1,
+            "date" => {
+                call.words().any(|w| w.len() >= 8 && w.bytes().all(|b| b.is_ascii_digit() || b == b'.'))
+            }
             "ip" => call.words().any(|w| matches!(w, "set" | "add" | "del" | "delete" | "flush" | "replace")),
             _ => false,
         };
         if changes {
             call.fact(Act::System);
+        }
+        // `ps auxe` shows the environment of every process.
+        let letters = call.words().next().unwrap_or("");
+        if call.name == "ps"
+            && letters.contains('e')
+            && letters.len() <= 7
+            && letters.bytes().all(|b| b.is_ascii_alphabetic())
+        {
+            call.fact(Act::Environment);
+            call.output.taint.secret = true;
         }
         if matches!(
             call.name.as_str(),
@@ -189,10 +205,46 @@ impl Walker<'_> {
         for value in options.values(&["-f", "--file", "--from-file"]) {
             self.use_path(value, Effect::Read, call);
         }
+        if matches!(call.name.as_str(), "jq" | "gojq" | "jaq" | "yq") && !given {
+            // `--arg name value` takes two words.
+            let named =
+                |a: &Value| matches!(a.text.as_str(), "--arg" | "--argjson" | "--slurpfile" | "--rawfile");
+            let mut skip = 0_usize;
+            let program = call.args.iter().find(|a| {
+                let skipped = skip > 0;
+                skip = if named(a) { 2 } else { skip.saturating_sub(1) };
+                !skipped && !a.text.starts_with('-')
+            });
+            let program = program.map_or(String::new(), |p| String::from(p.text.as_str()));
+            Self::filter_environment(&program, call);
+        }
         self.read_all(&files, call);
         if lists {
             let folder = files.first().map_or(".", |f| f.text.as_str());
             call.output = crate::shell::flow::Walker::listing(folder, None);
+        }
+    }
+
+    /// `env`, `$ENV`, `env.NAME` and `strenv(NAME)` in a filter; `.env` is a field of the input.
+    fn filter_environment(program: &str, call: &mut Call) {
+        let tokens = tokens(program, Quotes::DoubleOnly);
+        for (index, token) in tokens.iter().enumerate() {
+            let Token::Word(word) = token else { continue };
+            let field = index > 0 && tokens.get(index - 1) == Some(&Token::Sign('.'));
+            let (base, member) = word.split_once('.').unwrap_or((word, ""));
+            if field || !matches!(base, "env" | "$ENV" | "strenv" | "envsubst") {
+                continue;
+            }
+            let named = match (tokens.get(index + 1), tokens.get(index + 2)) {
+                (Some(Token::Sign('(' | '[')), Some(Token::Word(name) | Token::Text(name))) => name.as_str(),
+                (Some(Token::Sign('(')), _) if base == "envsubst" => "x",
+                _ => member,
+            };
+            if named.is_empty() {
+                call.fact(Act::Environment);
+            } else if names::is_secret_variable(named) {
+                call.fact(Act::SecretShow);
+            }
         }
     }
 
@@ -206,9 +258,20 @@ impl Walker<'_> {
         call.output = Value::unknown(call.stdin.taint);
         let args = call.args.clone();
         let mut output_next = false;
+        let mut data_next = false;
         for arg in &args {
             let text = arg.text.as_str();
-            let (option, value) = match text.split_once('=') {
+            let data = core::mem::take(&mut data_next) || self.is_setting(text, call);
+            data_next = takes_pattern(&call.name, text);
+            if data {
+                output_next = false;
+                continue;
+            }
+            let (option, value) = match text.split_once('=').filter(|(option, _)| !option.contains(' ')) {
+                Some((option, _)) if takes_pattern(&call.name, option) => {
+                    data_next = false;
+                    continue;
+                }
                 Some((option, value)) => (option, Some(value)),
                 None => (text, None),
             };
@@ -227,7 +290,24 @@ impl Walker<'_> {
                 let taint = self.tool_path(&arg.with_text(candidate), call);
                 call.output.taint = call.output.taint.join(taint);
             }
+            if STREAMS.iter().any(|scheme| candidate.starts_with(scheme)) {
+                call.command.fact(Act::NetworkSend, candidate);
+            }
             output_next = is_output && value.is_none();
+        }
+    }
+
+    /// A word that is remembered for later or belongs to another syntax: `./configure --prefix=/usr`, `cmake -DX=/usr`.
+    fn is_setting(&self, text: &str, call: &Call) -> bool {
+        match call.name.as_str() {
+            "configure" | "config.status" => text.starts_with('-') && text.contains('='),
+            "meson" | "cmake" | "ccmake" | "xmake" | "gn" => {
+                text.starts_with("-D") || text.starts_with("--prefix=") || text.ends_with("dir=")
+            }
+            "msbuild" | "dotnet" | "csc" | "vbc" | "cl" | "link" | "devenv" | "xbuild" => {
+                text.starts_with('/') && (text.contains(':') || !text.trim_start_matches('/').contains('/'))
+            }
+            _ => false,
         }
     }
 
@@ -293,6 +373,12 @@ impl Walker<'_> {
     }
 }
 
+/// Is the sub-command listed as harmless although the program else is not?
+fn looks_only(name: &str, options: &Options) -> bool {
+    let words: Vec<&str> = options.operands.iter().map(|o| o.text.as_str()).collect();
+    table::subcommand(name, &words).is_some_and(|(_, act)| act == Act::Harmless)
+}
+
 /// What a filter prints of its input: some of its lines, or something made of them.
 fn filtered(call: &Call) -> Value {
     let keeps_lines = KEEPS_LINES.binary_search(&call.name.as_str()).is_ok();
@@ -314,6 +400,47 @@ fn filtered(call: &Call) -> Value {
 const KEEPS_LINES: &[&str] =
     &["egrep", "fgrep", "grep", "head", "less", "more", "rg", "shuf", "sort", "tac", "tail", "uniq"];
 
+/// `--files0-from=/x`, `--f=../x`: a value that is a path is read, unless the option says that it is a pattern.
+pub(super) fn names_file(option: &str, value: &str) -> bool {
+    let pattern = ["delim", "expr", "format", "pattern", "prefix", "regex", "sep", "style", "suffix"];
+    option.starts_with("--")
+        && value.len() > 1
+        && !pattern.iter().any(|p| option.contains(p))
+        && (looks_like_path(value) || option.contains("from"))
+}
+
+/// Options whose value is a pattern, a name or a setting: `pytest -k`, `--xpath`, `rails test -n`.
+fn takes_pattern(program: &str, option: &str) -> bool {
+    match option {
+        "--xpath"
+        | "--filter"
+        | "--grep"
+        | "--testNamePattern"
+        | "--tests"
+        | "--test-name-pattern"
+        | "--regex"
+        | "--regexp"
+        | "--pattern"
+        | "--match"
+        | "--build-arg"
+        | "--grep-invert"
+        | "--ignore-pattern"
+        | "--message" => true,
+        "-k" => matches!(program, "pytest" | "py.test" | "python" | "nosetests"),
+        "-m" => matches!(program, "pytest" | "py.test" | "xmlstarlet"),
+        "-n" => matches!(program, "rails" | "xmlstarlet"),
+        "-t" => matches!(program, "jest" | "vitest" | "ava" | "xmlstarlet" | "rspec" | "buf"),
+        "-e" => matches!(program, "rspec" | "hlint"),
+        "-v" | "-s" | "-i" | "-d" | "-u" | "-r" | "-c" => program == "xmlstarlet",
+        "-g" | "-f" => matches!(program, "mocha" | "bats") || program == "playwright" && option == "-g",
+        "-R" | "-E" | "-L" | "-LE" => program == "ctest",
+        "-run" | "-bench" | "-skip" | "-ldflags" | "-gcflags" | "-tags" => program == "go",
+        "-D" => matches!(program, "cmake" | "meson" | "sphinx-build"),
+        "--prefix" => matches!(program, "configure" | "meson" | "cmake"),
+        _ => false,
+    }
+}
+
 /// `-I../x`, `-o/tmp/y`: the path behind a single letter.
 fn attached_path(text: &str) -> Option<&str> {
     let tail = text.get(2..)?;
@@ -322,7 +449,13 @@ fn attached_path(text: &str) -> Option<&str> {
 
 /// Could this word be a path at all?
 pub(super) fn looks_like_path(text: &str) -> bool {
-    if text.is_empty() || text.contains("://") || text.contains(['\n', ' ']) && !text.starts_with('/') {
+    // A path may hold blanks; a line of code has more than that.
+    let is_line = text.contains('\n')
+        || text.contains(' ')
+            && (!text.starts_with('/')
+                || text.contains([';', '|', '&', '<', '>', '$', '*', '?', '='])
+                || text.contains(" -"));
+    if text.is_empty() || text.contains("://") || is_line {
         return false;
     }
     text.contains('/') || text.starts_with('~') || text.starts_with('.') || names::is_secret_file(&[], text)
@@ -403,6 +536,10 @@ const TASK_ACTS: &[(&str, Act)] = &[
     ("upload", Act::Publish),
     ("wipe", Act::CloudDestroy),
 ];
+
+/// Addresses a tool can write to.
+const STREAMS: [&str; 9] =
+    ["rtmp://", "rtmps://", "srt://", "rtp://", "udp://", "icecast://", "ftp://", "sftp://", "s3://"];
 
 /// Sorted. Options whose value is a file or folder that is written.
 const OUTPUT_OPTIONS: &[&str] = &[

@@ -33,6 +33,12 @@ fn values(sub: &str) -> &'static str {
             "--index-filter --tree-filter --msg-filter --env-filter --commit-filter --tag-name-filter -d"
         }
         "config" => "-f --file --type --default",
+        "archive" => "-o --output --format --prefix --remote --exec",
+        "format-patch" => {
+            "-o --output-directory -v --subject-prefix --suffix --start-number --to --cc --base"
+        }
+        "blame" | "annotate" => "-L -C -M -S --since --date --ignore-rev --ignore-revs-file",
+        "init" => "-b --initial-branch --template --separate-git-dir --object-format",
         _ => "--message --author --format --output",
     }
 }
@@ -84,6 +90,11 @@ impl Walker<'_> {
         }
         let alias = lower.starts_with("alias.");
         if alias && !value.text.starts_with('!') {
+            return;
+        }
+        if lower == "include.path" || lower.starts_with("includeif.") {
+            call.command.fact(Act::TamperEnvironment, key);
+            self.use_path(value, Effect::Read, call);
             return;
         }
         let runs = alias
@@ -180,7 +191,7 @@ impl Walker<'_> {
                 }
             }
             "add" | "diff" | "show" | "blame" | "grep" | "log" | "cat-file" | "hash-object" | "apply"
-            | "am" => {
+            | "am" | "archive" | "stash" | "annotate" | "ls-files" | "check-ignore" => {
                 for operand in options.operands.iter().skip(usize::from(sub == "grep")) {
                     let text = operand.text.rsplit(':').next().unwrap_or("");
                     self.git_read(&operand.with_text(text), call);
@@ -190,6 +201,23 @@ impl Walker<'_> {
                 }
             }
             "clone" => self.git_clone(options, call),
+            "init" => {
+                let folders = options.values(&["--separate-git-dir"]);
+                for folder in options.operands.iter().take(1).chain(folders) {
+                    self.use_path(folder, Effect::Write, call);
+                }
+            }
+            "bundle" if options.operands.first().is_some_and(|o| o.text == "create") => {
+                for file in options.operands.iter().skip(1).take(1) {
+                    self.use_path(file, Effect::Write, call);
+                }
+            }
+            "remote"
+                if options.operands.first().is_some_and(|o| o.text == "add")
+                    && holds_password(&options.operands) =>
+            {
+                call.command.fact(Act::Login, "remote");
+            }
             "worktree" if options.operands.first().is_some_and(|o| o.text == "add") => {
                 if let Some(folder) = options.operands.get(1) {
                     self.use_path(folder, Effect::Write, call);
@@ -347,7 +375,9 @@ impl Walker<'_> {
     }
 
     fn git_output(&mut self, sub: &str, options: &Options, call: &mut Call) {
-        for file in options.values(&["--output"]) {
+        let short = matches!(sub, "archive" | "format-patch");
+        let written = options.values(&["--output", "--output-directory"]);
+        for file in written.chain(options.values(&["-o"]).filter(|_| short)) {
             self.use_path(file, Effect::Write, call);
         }
         let taint = call.output.taint;
@@ -363,6 +393,16 @@ impl Walker<'_> {
         };
         call.output.taint = taint;
     }
+}
+
+/// `https://user:secret@host`: the password stays in the configuration for everyone to read.
+fn holds_password(operands: &[Value]) -> bool {
+    operands.iter().any(|o| {
+        let user =
+            o.text.split_once("://").and_then(|(_, rest)| rest.split_once('@')).map_or("", |(user, _)| user);
+        !user.contains('/')
+            && (user.contains(':') || !user.is_empty() && user != "git" && o.taint.secret || user.len() > 20)
+    })
 }
 
 /// Sub-commands that change no file of the working tree.

@@ -32,6 +32,9 @@ enum Does {
 
 impl Walker<'_> {
     pub(super) fn interpreter(&mut self, call: &mut Call) {
+        if call.name == "R" && call.words().any(|w| matches!(w, "INSTALL" | "REMOVE")) {
+            return call.fact(Act::InstallGlobal);
+        }
         let args = call.args.clone();
         let values = table::program(&call.name).map_or("", |p| p.values);
         let takes = |name: &str| values.split(' ').any(|v| v == name);
@@ -71,7 +74,7 @@ impl Walker<'_> {
         }
         if has_code {
             files.extend(args);
-            self.edited_files(&files, call);
+            self.edited_files(&files, &code, call);
             return self.inline_code(&code, call);
         }
         let shows =
@@ -80,13 +83,18 @@ impl Walker<'_> {
     }
 
     /// `perl -i -pe code files`: the files are read, or changed in place.
-    fn edited_files(&mut self, files: &[Value], call: &mut Call) {
+    fn edited_files(&mut self, files: &[Value], code: &str, call: &mut Call) {
         if !matches!(call.name.as_str(), "perl" | "ruby") {
             return;
         }
         let in_place = call.words().any(|w| w.starts_with('-') && !w.starts_with("--") && w.contains('i'));
+        let effect = match (in_place, crate::shell::code::empties(code)) {
+            (true, true) => Effect::Overwrite,
+            (true, false) => Effect::Write,
+            _ => Effect::Read,
+        };
         for file in files.iter().filter(|f| !f.text.starts_with('-')) {
-            self.use_path(file, if in_place { Effect::Write } else { Effect::Read }, call);
+            self.use_path(file, effect, call);
         }
     }
 
@@ -206,9 +214,12 @@ impl Walker<'_> {
                 self.inline_code(&display(&code.text), call);
             }
             "publish" | "deploy" => call.fact(Act::Publish),
-            "install" if rest.iter().any(|r| r.text == "-g" || r.text == "--global") => {
+            "install" | "i" | "add" | "a" | "remove" | "rm" | "update" | "uninstall" | "link"
+                if rest.iter().any(|r| matches!(r.text.as_str(), "-g" | "--global")) =>
+            {
                 call.fact(Act::InstallGlobal)
             }
+            "upgrade" => call.fact(Act::InstallGlobal),
             _ => {
                 call.args = rest;
                 self.tool(call);
@@ -252,6 +263,9 @@ impl Walker<'_> {
         if is_less_known(&call.name) && tokens.iter().any(|t| matches!(t, Token::Word(w) if !is_printing(w)))
         {
             call.fact(Act::RunUnknown);
+        }
+        if matches!(call.name.as_str(), "ruby" | "irb" | "perl" | "julia") {
+            environment_words(&tokens, "ENV", call);
         }
         self.code_requests(&tokens, &mut scan, call);
         self.code_summary(&scan, call);
@@ -417,6 +431,10 @@ impl Walker<'_> {
     fn tcl(&mut self, code: &str, call: &mut Call) {
         for line in code.split([';', '\n']) {
             let line = line.trim();
+            if let Some((_, tail)) = line.split_once("open ") {
+                let path = tail.split([' ', ']', '}']).next().unwrap_or("").trim_matches(['"', '{']);
+                self.use_path(&Value::literal(path), Effect::Read, call);
+            }
             if let Some(command) = line.strip_prefix("exec ").or_else(|| line.strip_prefix("spawn ")) {
                 call.command.fact(Act::RunUnknown, command);
                 self.nested_code(&String::from(command), call);
@@ -471,6 +489,28 @@ impl Scan {
         if member.or(perl).is_some_and(names::is_secret_variable) {
             self.secret = true;
             self.secret_variable = true;
+        }
+    }
+}
+
+/// `%ENV`, `ENV.to_h`, `ENVIRON` in a loop: the whole environment, unless one entry is named.
+pub(super) fn environment_words(tokens: &[Token], name: &str, call: &mut Call) {
+    const ONE_ENTRY: [&str; 6] = ["fetch", "key", "has_key", "include", "dig", "keys"];
+    for (index, token) in tokens.iter().enumerate() {
+        let Token::Word(word) = token else { continue };
+        let Some(tail) = word.trim_start_matches(['$', '@', '%']).strip_prefix(name) else { continue };
+        let entry = match (tokens.get(index + 1), tokens.get(index + 2)) {
+            (Some(Token::Sign('[' | '{')), Some(Token::Text(entry) | Token::Word(entry))) => Some(entry),
+            _ => None,
+        };
+        match (tail.strip_prefix('.'), entry) {
+            (Some(method), _) if !ONE_ENTRY.contains(&method) => call.fact(Act::Environment),
+            (None, None) if tail.is_empty() => call.fact(Act::Environment),
+            (None, Some(entry)) if names::is_secret_variable(entry) => call.fact(Act::SecretShow),
+            (None, Some(entry)) if tail.is_empty() && name == "ENVIRON" && entry.len() <= 2 => {
+                call.fact(Act::Environment);
+            }
+            _ => {}
         }
     }
 }
@@ -607,6 +647,7 @@ fn is_printing(word: &str) -> bool {
                 | "println"
                 | "printf"
                 | "puts"
+                | "disp"
                 | "cat"
                 | "message"
                 | "inspect"
@@ -669,7 +710,7 @@ const PLAIN_CALLS: &[&str] = &[
     "choice", "chr", "clamp", "class", "cmp_to_key", "codePointAt", "codePoints", "combinations", "complex",
     "concat", "corr", "cos", "count", "count_nonzero", "counter", "cpu_count", "cpus", "createHash",
     "ctime", "cwd", "date", "datetime", "debug", "decode", "dedent", "deepcopy", "defaultdict",
-    "device_count", "dict", "difference", "digest", "digits", "dir", "dirname", "distribution", "downcase",
+    "device_count", "dict", "difference", "digest", "digits", "dir", "dirname", "disp", "distribution", "downcase",
     "dumps", "each", "each_with_index", "echo", "elapsed", "encode", "endsWith", "endswith", "entries",
     "enumerate", "error", "escape", "every", "exists", "exit", "exp", "expanduser", "explode", "extend",
     "extname", "fill", "filter", "find", "find_executable", "find_spec", "findall", "finditer", "first",

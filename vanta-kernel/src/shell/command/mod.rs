@@ -22,10 +22,12 @@ mod files;
 mod find;
 mod generic;
 mod git;
+mod global;
 mod intent;
 mod interpreter;
 mod network;
 mod options;
+mod outputs;
 mod packages;
 mod print;
 mod process;
@@ -207,6 +209,10 @@ impl Walker<'_> {
         if generic::only_asks_for_help(call) {
             return;
         }
+        self.outputs(call);
+        if !self.state.files.is_empty() && builds(row.shape) {
+            self.fetched_folder(".", call);
+        }
         match row.shape {
             Shape::Wrapper => self.wrapper(row, call),
             Shape::Model(model) => self.model(model, call),
@@ -231,4 +237,9 @@ impl Walker<'_> {
         call.output = inner.output;
         self.fill(slot, inner.command);
     }
+}
+
+/// Does a program of that shape run code it finds in the working directory?
+fn builds(shape: Shape) -> bool {
+    matches!(shape, Shape::Tool | Shape::Model(table::Model::Make | table::Model::Packages))
 }

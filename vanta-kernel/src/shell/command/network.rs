@@ -139,6 +139,14 @@ impl Walker<'_> {
                 request.taint.secret = true;
             }
         }
+        // A cookie without `=` is a file of cookies; wget takes its addresses from a file.
+        let cookies = options.values(&["-b", "--cookie"]).filter(|v| !v.text.contains('='));
+        let lists = options.values(&["-i", "--input-file"]).filter(|_| call.name == "wget");
+        let files: Vec<Value> = cookies.chain(lists).cloned().collect();
+        for file in files {
+            let content = self.use_path(&file, Effect::Read, call);
+            request.taint = request.taint.join(content.taint);
+        }
         for file in options.values(&["-E", "--cert", "--key", "--netrc-file"]) {
             self.use_path(file, Effect::Read, call);
         }

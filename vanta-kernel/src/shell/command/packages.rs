@@ -23,6 +23,7 @@ impl Walker<'_> {
         call.command.subcommand = Some(display(sub));
         let dry = options.has(&["--dry-run", "--help", "--list", "--snapshot"])
             || call.name == "rustup" && sub == "show";
+        Self::outside_project(&words, &options, call);
         if self.runs_inside(sub, call) || self.runs_project_code(sub, &options, call) {
             return;
         }
@@ -122,6 +123,7 @@ impl Walker<'_> {
                     self.run_value(&code, None, call);
                 }
                 None if sub == "dlx" || sub == "x" || name == "pipx" => self.run_package(operands, call),
+                None if name != "conda" && self.is_project_task(&operands, call) => {}
                 None => self.run_inner(operands, call),
             }
             return true;
@@ -140,6 +142,23 @@ impl Walker<'_> {
             }
         }
         false
+    }
+
+    /// `pdm run lint`, `hatch run test:cov`: a script of the project, told by its name.
+    fn is_project_task(&mut self, operands: &[Value], call: &mut Call) -> bool {
+        let Some((first, rest)) = operands.split_first() else { return false };
+        let task = first.text.clone();
+        let known = table::program(task.rsplit('/').next().unwrap_or("")).is_some();
+        let plain = task.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | '.'));
+        if known || !plain || task.contains(".sh") || task.ends_with(".py") {
+            return false;
+        }
+        self.task_name(&task, call);
+        call.args = rest.to_vec();
+        Self::intent(call);
+        self.hidden_command(call);
+        self.tool(call);
+        true
     }
 
     /// A package that a runner fetches when it is not there; a known tool is judged as that tool.
@@ -225,7 +244,29 @@ impl Walker<'_> {
                 act
             }
             ("npm", "install-hooks") => Act::Harmless,
-            ("python" | "pip" | "pip3", "config") => Act::Harmless,
+            ("rails" | "rake", task) if task.starts_with("credentials:") || task.starts_with("secrets:") => {
+                Act::SecretShow
+            }
+            ("artisan", "env:decrypt") => Act::SecretShow,
+            ("migrate" | "goose" | "dbmate" | "sql-migrate" | "migrate-mongo", _)
+                if options.operands.iter().any(|o| {
+                    matches!(
+                        o.text.as_str(),
+                        "up" | "down"
+                            | "drop"
+                            | "force"
+                            | "goto"
+                            | "redo"
+                            | "reset"
+                            | "up-to"
+                            | "down-to"
+                            | "migrate"
+                            | "rollback"
+                    )
+                }) =>
+            {
+                Act::Migrate
+            }
             ("pre-commit", "install") => Act::HookInstall,
             ("husky", "install" | "init" | "add") => Act::HookInstall,
             ("nix-collect-garbage", _) => Act::InstallGlobal,
@@ -245,7 +286,9 @@ impl Walker<'_> {
                         || goal == "deploy"
                         || goal.starts_with("publish")
                         || goal == "release"
-                        || goal == "uploadArchives")
+                        || goal == "uploadArchives"
+                        || matches!(goal, "jib" | "jibDockerPush")
+                        || o.text.starts_with("jib:") && goal == "build")
                         .then_some(Act::Publish)
                 });
                 goal.unwrap_or(act)
@@ -277,8 +320,10 @@ impl Walker<'_> {
         if !matches!(sub, "install" | "i" | "add" | "get" | "ci" | "run" | "x") {
             return;
         }
-        let remote = call.words().any(|w| {
-            w.contains("://") && !w.starts_with('-') || w.starts_with("git+") || w.starts_with("github:")
+        let remote = call.words().take_while(|w| *w != "--").any(|w| {
+            w.contains("://") && !w.starts_with("http://localhost") && !w.starts_with('-')
+                || w.starts_with("git+")
+                || w.starts_with("github:")
         });
         if remote || call.words().any(|w| w == "--git") {
             call.fact(Act::InstallRemote);
@@ -292,6 +337,7 @@ impl Walker<'_> {
         let options = Options::cluster(&call.args, table::program("make").map_or("", |p| p.values));
         for folder in options.values(&["-C", "--directory"]) {
             self.use_path(folder, Effect::Read, call);
+            self.fetched_folder(&folder.text, call);
         }
         for file in options.values(&["-f", "--file", "--makefile"]) {
             if file.text == "-" {

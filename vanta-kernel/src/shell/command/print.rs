@@ -67,6 +67,11 @@ impl Walker<'_> {
         if options.operands.is_empty() {
             output = call.stdin.clone();
         }
+        for (option, value) in &options.flags {
+            if let Some(value) = value.as_ref().filter(|v| super::generic::names_file(option, &v.text)) {
+                self.use_path(value, Effect::Read, call);
+            }
+        }
         for operand in &options.operands {
             if operand.text == "-" {
                 output.push(&call.stdin.clone());
@@ -88,7 +93,10 @@ impl Walker<'_> {
     pub(super) fn produce(&mut self, call: &mut Call) {
         let options = Options::cluster(&call.args, "-s --suffix -d --date -r -p");
         let first = options.operands.first().cloned().unwrap_or_default();
-        if call.name == "date" && call.words().any(|w| w == "-s" || w.starts_with("--set")) {
+        let sets = |w: &str| {
+            w == "-s" || w.starts_with("--set") || w.len() >= 8 && w.bytes().all(|b| b.is_ascii_digit())
+        };
+        if call.name == "date" && call.words().any(sets) {
             call.fact(crate::rules::act::Act::System);
         }
         let text = match call.name.as_str() {

@@ -79,6 +79,9 @@ impl Walker<'_> {
         if content.taint.network {
             call.command.fact(Act::RunFetched, display(&script.text));
         }
+        if content.is_open() && script.text.starts_with("/dev/fd/") {
+            call.fact(Act::RunBuilt);
+        }
         if !content.is_unknown() && !content.text.is_empty() {
             let text = content.clone();
             self.run_value(&text, Some(Vec::from([script])), call);
@@ -207,6 +210,11 @@ impl Walker<'_> {
 
     pub(super) fn declare(&mut self, call: &mut Call) {
         let options = Options::cluster(&call.args, "");
+        let array = call.words().any(|w| w.starts_with('-') && w.contains(['A', 'a']));
+        if array && options.operands.is_empty() {
+            // The elements of an array are assignments of their own.
+            return;
+        }
         if call.name == "history" {
             if options.has(&["-c", "-d", "-w", "-r"]) {
                 call.fact(Act::System);
@@ -235,6 +243,9 @@ impl Walker<'_> {
             }
             if let Some(value) = value {
                 self.check_variable(&name, core::slice::from_ref(&value), call);
+                if call.name == "export" {
+                    self.check_folder(&name, core::slice::from_ref(&value), call);
+                }
                 self.state.live |= crate::rules::names::says_live(&value.text);
                 self.state.set(&name, Vec::from([value]), false);
             }

@@ -36,8 +36,9 @@ impl Walker<'_> {
         self.read_all(&files, call);
         if in_place {
             let taint = call.output.taint;
+            let empties = scripts.iter().any(|s| code::empties(&s.text));
             for file in &files {
-                self.use_path(file, Effect::Write, call);
+                self.use_path(file, if empties { Effect::Overwrite } else { Effect::Write }, call);
             }
             call.output = Value { taint, ..Value::default() };
         }
@@ -119,6 +120,7 @@ impl Walker<'_> {
                 _ => {}
             }
         }
+        super::interpreter::environment_words(&tokens, "ENVIRON", call);
         if opens_network {
             call.fact(if runs { Act::ReverseShell } else { Act::NetworkSend });
         }
@@ -168,7 +170,10 @@ impl Walker<'_> {
     }
 
     fn editor_command(&mut self, command: &str, call: &mut Call) {
-        let command = command.trim_start_matches([':', '%', '.', ' ']);
+        let command = command.trim_start_matches([
+            ':', '%', '.', ' ', '$', ',', '1', '2', '3', '4', '5', '6', '7', '8', '9', '0',
+        ]);
+        self.editor_file(command, call);
         let code = command
             .strip_prefix('!')
             .or_else(|| command.strip_prefix("r !"))
@@ -177,6 +182,33 @@ impl Walker<'_> {
         if let Some(code) = code {
             call.command.fact(Act::RunUnknown, code);
             self.nested_code(&String::from(code), call);
+        }
+    }
+}
+
+impl Walker<'_> {
+    /// `:w path`, `:r path`, `:source path`.
+    fn editor_file(&mut self, command: &str, call: &mut Call) {
+        let (verb, target) = command.split_once(' ').unwrap_or((command, ""));
+        let target = Value::literal(target.trim());
+        match verb.trim_end_matches('!') {
+            _ if target.text.is_empty() || target.text.starts_with('!') => {}
+            "w" | "wq" | "x" | "sav" | "saveas" | "write" | "W" | "wa" => {
+                self.use_path(&target, Effect::Write, call);
+            }
+            "e" | "r" | "edit" | "read" | "tabe" | "sp" | "vs" => {
+                self.use_path(&target, Effect::Read, call);
+            }
+            "so" | "source" | "luafile" | "pyfile" | "py3file" | "ru" => {
+                if target.text.contains("://") {
+                    call.command.fact(Act::RunFetched, target.text.as_str());
+                }
+                self.use_path(&target, Effect::Execute, call);
+            }
+            "call" | "lua" | "py" | "py3" | "python" | "python3" | "perl" | "ruby" | "exe" | "execute" => {
+                call.command.fact(Act::RunUnknown, verb);
+            }
+            _ => {}
         }
     }
 }

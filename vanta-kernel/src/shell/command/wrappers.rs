@@ -96,6 +96,7 @@ impl Walker<'_> {
             call.live |= crate::rules::names::says_live(value);
             let (name, value) = (String::from(name), next.with_text(value));
             self.check_variable(&name, core::slice::from_ref(&value), call);
+            self.check_folder(&name, core::slice::from_ref(&value), call);
             operands.next();
         }
         operands.collect()
