@@ -1,77 +1,92 @@
-//! Time of one decision about a harmless shell command of 50 B, 1 KiB and 64 KiB.
+//! Time of one decision: a harmless shell command of 50 B to 1 MiB, and the middle and the slowest case of the corpus.
 //!
 //! The floor is one case-insensitive scan of the same bytes for a hundred literals: the least that a filter
 //! by deny list must do. Run: `cargo bench -p vanta-benches --bench assess`.
 
 use std::hint::black_box;
+use std::time::{Duration, Instant};
 
 use aho_corasick::AhoCorasick;
-use criterion::{BenchmarkId, Criterion, Throughput};
-use vanta_kernel::{Action, Scope, Verdict, assess};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput};
+use vanta_kernel::json::Json;
+use vanta_kernel::{Action, Scope, Verdict, assess, batch_case};
+
+mod commands;
 
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
-    measure(&mut criterion);
+    let floor = commands::literal_scan();
+    let mut group = criterion.benchmark_group("assess");
+    for (label, bytes) in SIZES {
+        let case = Case::harmless(bytes);
+        // Another verdict means another path through the rules, and figures that cannot be compared.
+        let verdict = assess(&case.action, &case.scope);
+        assert!(matches!(verdict, Verdict::Allow(_)), "the {label} command is not harmless");
+        assert!(!floor.is_match(&case.text), "the {label} command ends the floor's scan early");
+        measure(&mut group, label, &case, &floor);
+    }
+    let cases = by_time(corpus());
+    for (label, case) in [("corpus-median", cases.get(cases.len() / 2)), ("corpus-worst", cases.last())] {
+        if let Some(case) = case {
+            measure(&mut group, label, case, &floor);
+        }
+    }
+    group.finish();
     criterion.final_summary();
 }
 
-fn measure(criterion: &mut Criterion) {
-    let scope = Scope::new("/home/dev/project").home("/home/dev");
-    let floor = literal_scan();
-    let mut group = criterion.benchmark_group("assess");
-    for (label, bytes) in SIZES {
-        let command = harmless(bytes);
-        let action = Action::shell(command.as_str());
-        // Another verdict means another path through the rules, and figures that cannot be compared.
-        assert!(matches!(assess(&action, &scope), Verdict::Allow(_)), "the {label} command is not harmless");
-        assert!(!floor.is_match(&command), "the {label} command ends the floor's scan early");
+/// One action to judge and the text a scan would read.
+struct Case {
+    text: String,
+    action: Action,
+    scope: Scope,
+}
 
-        group.throughput(Throughput::Bytes(bytes as u64));
-        group.bench_with_input(BenchmarkId::new("vanta", label), &action, |bencher, action| {
-            bencher.iter(|| assess(black_box(action), black_box(&scope)));
-        });
-        group.bench_with_input(BenchmarkId::new("floor", label), &command, |bencher, command| {
-            bencher.iter(|| floor.is_match(black_box(command.as_str())));
-        });
+impl Case {
+    fn harmless(bytes: usize) -> Self {
+        let text = commands::harmless(bytes);
+        let scope = Scope::new("/home/dev/project").home("/home/dev");
+        Self { action: Action::shell(text.as_str()), text, scope }
     }
-    group.finish();
 }
 
-/// A list of commands that only read, exactly `bytes` long.
-fn harmless(bytes: usize) -> String {
-    let mut command = String::with_capacity(bytes);
-    for line in READ_ONLY.iter().cycle() {
-        if command.len() + line.len() + LAST.len() > bytes {
-            break;
-        }
-        command.push_str(line);
-    }
-    command.push_str(LAST);
-    command.extend(std::iter::repeat_n('x', bytes.saturating_sub(command.len())));
-    command
+fn measure(group: &mut BenchmarkGroup<'_, WallTime>, label: &str, case: &Case, floor: &AhoCorasick) {
+    group.throughput(Throughput::Bytes(case.text.len() as u64));
+    group.bench_with_input(BenchmarkId::new("vanta", label), case, |bencher, case| {
+        bencher.iter(|| assess(black_box(&case.action), black_box(&case.scope)));
+    });
+    group.bench_with_input(BenchmarkId::new("floor", label), case, |bencher, case| {
+        bencher.iter(|| floor.find_iter(black_box(case.text.as_str())).count());
+    });
 }
 
-/// An automaton for a hundred literals, none of which occurs in a harmless command.
-#[expect(clippy::expect_used, reason = "a measurement without its floor must not go on")]
-fn literal_scan() -> AhoCorasick {
-    let literals = PROGRAMS.iter().flat_map(|program| OPTIONS.map(|option| format!("{program} {option}")));
-    AhoCorasick::builder().ascii_case_insensitive(true).build(literals).expect("a hundred literals fit")
+/// Every case of the kernel's corpus.
+#[expect(clippy::expect_used, reason = "a measurement without its cases must not go on")]
+fn corpus() -> Vec<Case> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../vanta-kernel/tests/data/safety.jsonl");
+    let lines = std::fs::read_to_string(path).expect("the corpus is in the repository");
+    let rows = lines.lines().map(|line| Json::parse(line).expect("a line of the corpus is JSON"));
+    rows.filter_map(|row| {
+        let (action, scope) = batch_case(&row).ok()?;
+        Some(Case { text: row.get("action")?.as_str()?.into(), action, scope })
+    })
+    .collect()
 }
 
-const SIZES: [(&str, usize); 3] = [("50B", 50), ("1KiB", 1024), ("64KiB", 64 * 1024)];
+/// The fastest first; of each the best of a few runs, which noise can only make slower.
+fn by_time(cases: Vec<Case>) -> Vec<Case> {
+    let best = |case: &Case| {
+        let once = || {
+            let start = Instant::now();
+            black_box(assess(black_box(&case.action), black_box(&case.scope)));
+            start.elapsed()
+        };
+        (0..15).map(|_| once()).min().unwrap_or(Duration::ZERO)
+    };
+    let mut timed: Vec<_> = cases.into_iter().map(|case| (best(&case), case)).collect();
+    timed.sort_by_key(|(time, _)| *time);
+    timed.into_iter().map(|(_, case)| case).collect()
+}
 
-const READ_ONLY: [&str; 5] = [
-    "ls -la src; ",
-    "git status --short && ",
-    "wc -l 'src/lib.rs'; ",
-    "grep -n \"fn main\" src/main.rs | head -n 5; ",
-    "cat Cargo.toml; ",
-];
-
-/// The last command; its argument fills what is left.
-const LAST: &str = "echo ";
-
-const PROGRAMS: [&str; 10] =
-    ["rm", "dd", "mkfs", "shutdown", "chmod", "chown", "curl", "wget", "truncate", "shred"];
-
-const OPTIONS: [&str; 10] = ["-r", "-f", "-rf", "-R", "if=", "of=", "--force", "-o", "-X", "/"];
+const SIZES: [(&str, usize); 4] = [("50B", 50), ("1KiB", 1024), ("64KiB", 64 * 1024), ("1MiB", 1024 * 1024)];
