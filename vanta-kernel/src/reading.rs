@@ -8,7 +8,6 @@ use core::ops::Range;
 
 use crate::rules::act::Act;
 use crate::shell;
-use crate::shell::text::Text;
 use crate::{Action, Scope};
 
 /// What a command does to a path.
@@ -105,7 +104,7 @@ impl PathUse {
 /// One simple command, after wrappers and constants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    pub(crate) program: Text,
+    pub(crate) program: String,
     pub(crate) subcommand: Option<String>,
     pub(crate) paths: Vec<PathUse>,
     pub(crate) hosts: Vec<String>,
@@ -122,7 +121,7 @@ pub(crate) struct Fact {
 }
 
 impl Command {
-    pub(crate) fn new(program: impl Into<Text>, span: Range<usize>) -> Self {
+    pub(crate) fn new(program: impl Into<String>, span: Range<usize>) -> Self {
         Self {
             program: program.into(),
             subcommand: None,
@@ -218,4 +217,15 @@ impl Reading {
 #[must_use]
 pub fn read(action: &Action, scope: &Scope) -> Reading {
     shell::action::read(action, scope)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Reading;
+
+    #[test]
+    fn readings_can_be_shared_between_threads() {
+        fn shared<T: Send + Sync>(_: &T) {}
+        shared(&Reading::default());
+    }
 }

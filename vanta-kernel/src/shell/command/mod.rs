@@ -106,13 +106,13 @@ impl Walker<'_> {
         if program.is_literal()
             && let Some(output) = self.function(&program, call)
         {
-            call.command.program = program.text;
+            call.command.program = program.text.into();
             call.output = output;
             return;
         }
         let name = self.program_name(&program, call);
         call.name.clone_from(&name);
-        call.command.program = name;
+        call.command.program = name.into();
         self.dispatch(&program, call);
     }
 
