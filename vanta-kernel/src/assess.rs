@@ -199,7 +199,7 @@ fn shortened(text: &str) -> String {
 /// The table of effects and places.
 fn path_rule(path: &PathUse) -> (Risk, &'static str, &'static str) {
     match path.effect {
-        Effect::Read if path.class == PathClass::Protected && is_token(&path.path) => {
+        Effect::Read if path.class == PathClass::Protected && (path.recursive || is_token(&path.path)) => {
             (Risk::Block, "self.token", "reads a token of the boundary from")
         }
         Effect::Read => read_rule(path.class),

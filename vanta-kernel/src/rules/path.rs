@@ -48,13 +48,20 @@ impl Place<'_> {
         (path, class)
     }
 
+    /// The class of a place that holds credentials when it is deleted: what it is besides may matter more.
+    pub(crate) fn standing(&self, path: &str) -> PathClass {
+        let (parts, root) = (Components::of(path), Components::of(self.scope.root()));
+        match outside(self.scope, trimmed(parts.as_slice()), root.as_slice()) {
+            class @ (PathClass::Home | PathClass::System | PathClass::Ancestor) => class,
+            _ => PathClass::Secret,
+        }
+    }
+
     /// Joins with the working directory and resolves `.` and `..`.
     pub(crate) fn absolute(&self, text: &str) -> String {
-        if let Some(tail) = text.strip_prefix('~')
-            && (tail.is_empty() || tail.starts_with('/'))
-            && let Some(home) = self.scope.home_dir()
-        {
-            return resolve(home, tail);
+        if let Some(tail) = below_tilde(text) {
+            // A home nobody named is still a real one, so it stays a tilde and is never a name inside the root.
+            return resolve(self.scope.home_dir().unwrap_or("~"), tail);
         }
         if text.starts_with('/') || text.starts_with(UNKNOWN) {
             normalize(text)
@@ -74,22 +81,28 @@ fn names_secret(path: &str) -> bool {
 
 const UNKNOWN_TEXT: &str = "\u{fdd2}";
 
-/// Resolves `.`, `..` and repeated slashes. Leaves a path that starts with an unknown piece relative.
+/// What stands behind the tilde of a path in a home folder.
+fn below_tilde(path: &str) -> Option<&str> {
+    path.strip_prefix('~').filter(|tail| tail.is_empty() || tail.starts_with('/'))
+}
+
+/// Resolves `.`, `..` and repeated slashes. Leaves a path that starts with an unknown piece or a tilde relative.
 pub(crate) fn normalize(path: &str) -> String {
     resolve("", path)
 }
 
 /// `base/tail`, normalised.
 fn resolve(base: &str, tail: &str) -> String {
-    let is_relative = base.starts_with(UNKNOWN) || base.is_empty() && tail.starts_with(UNKNOWN);
+    let start = if base.is_empty() { tail } else { base };
+    let tilde = below_tilde(start).is_some();
+    let is_relative = tilde || start.starts_with(UNKNOWN);
     let mut out = String::with_capacity(base.len() + tail.len() + 2);
     for part in components(base).chain(components(tail)) {
         match part {
             "." => {}
-            // Behind an unknown piece `..` cannot be resolved, so it stays.
-            ".." if !last(&out).contains(UNKNOWN) => {
-                let above = out.len().saturating_sub(last(&out).len() + 1);
-                out.truncate(above);
+            ".." if !stays_open(last(&out), tilde) => {
+                let length = out.len().saturating_sub(last(&out).len() + 1);
+                out.truncate(length);
             }
             other => {
                 if !(out.is_empty() && is_relative) {
@@ -103,6 +116,11 @@ fn resolve(base: &str, tail: &str) -> String {
         out.push('/');
     }
     out
+}
+
+/// Behind an unknown piece, or a home nobody named, `..` cannot be resolved, so it stays.
+fn stays_open(above: &str, tilde: bool) -> bool {
+    tilde && matches!(above, "~" | "..") || above.contains(UNKNOWN)
 }
 
 /// The part behind the last slash.
@@ -204,10 +222,7 @@ fn classify_known(scope: &Scope, path: &str) -> PathClass {
         return PathClass::Protected;
     }
     // `x/*` means every entry of `x`, so it is judged like `x` itself.
-    let parts = match parts.split_last() {
-        Some((last, front)) if is_everything(last) => front,
-        _ => parts,
-    };
+    let parts = trimmed(parts);
     if let Some(class) = repository(parts) {
         return class;
     }
@@ -220,6 +235,9 @@ fn classify_known(scope: &Scope, path: &str) -> PathClass {
     {
         return PathClass::Secret;
     }
+    if let Some((&"~", below)) = parts.split_first().filter(|_| path.starts_with('~')) {
+        return unknown_home(below);
+    }
     let root = Components::of(scope.root());
     let root = root.as_slice();
     if parts.len() == root.len() && starts_with(parts, root) {
@@ -228,6 +246,13 @@ fn classify_known(scope: &Scope, path: &str) -> PathClass {
         inside(parts.get(root.len()..).unwrap_or(&[]))
     } else {
         outside(scope, parts, root)
+    }
+}
+
+fn trimmed<'p, 'a>(parts: &'p [&'a str]) -> &'p [&'a str] {
+    match parts.split_last() {
+        Some((last, front)) if is_everything(last) => front,
+        _ => parts,
     }
 }
 
@@ -269,7 +294,7 @@ fn device(parts: &[&str]) -> PathClass {
 }
 
 fn is_protected(scope: &Scope, parts: &[&str]) -> bool {
-    let named = parts.iter().any(|p| is_named(p, ".vanta"));
+    let named = parts.iter().any(|p| is_named(p, ".vanta") || has_marker(p) && p.contains(".vanta"));
     let state = parts.windows(3).any(|w| w == [".local", "state", "vanta"]);
     named || state || scope.protected_dirs().iter().any(|dir| is_below(parts, Components::of(dir).as_slice()))
 }
@@ -337,6 +362,15 @@ fn outside(scope: &Scope, parts: &[&str], root: &[&str]) -> PathClass {
     }
 }
 
+/// Below a home folder whose place nobody named.
+fn unknown_home(below: &[&str]) -> PathClass {
+    match below {
+        [] => PathClass::Home,
+        ["..", ..] => PathClass::Unknown,
+        _ => below_home(below),
+    }
+}
+
 fn extra_root(scope: &Scope, parts: &[&str]) -> Option<PathClass> {
     let below = |dir: &String| is_below(parts, Components::of(dir).as_slice());
     if scope.write_dirs().iter().any(below) {
@@ -359,8 +393,11 @@ fn below_home(below: &[&str]) -> PathClass {
 }
 
 fn is_temp(scope: &Scope, parts: &[&str]) -> bool {
-    let standard = matches!(parts, ["tmp", ..] | ["var", "tmp", ..] | ["private", "tmp", ..]);
-    standard || scope.temp_dirs().iter().any(|dir| is_below(parts, Components::of(dir).as_slice()))
+    // A root inside a temp folder makes the rest of that folder a place outside.
+    let root = Components::of(scope.root());
+    let holds = |dir: &[&str]| is_below(parts, dir) && !is_below(root.as_slice(), dir);
+    STANDARD_TEMP.iter().any(|dir| holds(dir))
+        || scope.temp_dirs().iter().any(|dir| holds(Components::of(dir).as_slice()))
 }
 
 fn is_fact(parts: &[&str]) -> bool {
@@ -373,6 +410,8 @@ fn is_fact(parts: &[&str]) -> bool {
             | ["usr", "local", "bin" | "include" | "share", ..]
     )
 }
+
+const STANDARD_TEMP: [&[&str]; 3] = [&["tmp"], &["var", "tmp"], &["private", "tmp"]];
 
 /// Sorted. Folders directly below home that count as home.
 pub(crate) const STANDARD_FOLDERS: &[&str] = &[
@@ -430,6 +469,24 @@ mod tests {
     fn tables_are_sorted() {
         assert!(STANDARD_FOLDERS.windows(2).all(|w| w[0] < w[1]));
         assert!(SYSTEM.windows(2).all(|w| w[0] < w[1]));
+    }
+
+    #[test]
+    fn an_unknown_home_is_no_name_inside_the_root() {
+        let scope = Scope::new("/srv/app");
+        let place = Place { scope: &scope, cwd: "/srv/app", mounts: None };
+        assert_eq!(place.locate("~"), ("~".into(), PathClass::Home));
+        assert_eq!(place.locate("~/notes.txt").1, PathClass::Outside);
+        assert_eq!(place.locate("~/../x").1, PathClass::Unknown);
+        assert_eq!(place.locate("a~").1, PathClass::InScope);
+    }
+
+    #[test]
+    fn temp_is_not_free_around_a_root_in_it() {
+        let scope = Scope::new("/tmp/x");
+        assert_eq!(classify(&scope, "/tmp/y"), PathClass::Outside);
+        assert_eq!(classify(&scope, "/tmp"), PathClass::Ancestor);
+        assert_eq!(classify(&scope, "/var/tmp/y"), PathClass::Temp);
     }
 
     #[test]

@@ -177,24 +177,6 @@ pub(crate) fn is_shell(name: &str) -> bool {
     SHELLS.binary_search(&name).is_ok()
 }
 
-/// What a variable of that name makes other programs do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CodeVariable {
-    /// Its value is a command line.
-    Command,
-    /// Its value names a file that is loaded.
-    File,
-}
-
-/// Variables through which a command runs other code.
-pub(crate) fn code_variable(name: &str) -> Option<CodeVariable> {
-    CODE_VARIABLES
-        .binary_search_by(|(key, _)| (*key).cmp(name))
-        .ok()
-        .and_then(|i| CODE_VARIABLES.get(i))
-        .map(|(_, kind)| *kind)
-}
-
 /// Folders that hold installed programs.
 pub(crate) fn is_program_folder(folder: &str) -> bool {
     PROGRAM_FOLDERS.binary_search(&folder).is_ok()
@@ -212,32 +194,6 @@ pub(crate) const PROGRAM_FOLDERS: &[&str] =
 pub(crate) const DESTROYERS: &[&str] =
     &["rm", "dd", "shred", "mkfs", "unlink", "rmdir", "curl", "mv", "chmod", "chown", "sh", "bash"];
 
-/// Sorted.
-pub(crate) const CODE_VARIABLES: &[(&str, CodeVariable)] = &[
-    ("BASH_ENV", CodeVariable::File),
-    ("DYLD_INSERT_LIBRARIES", CodeVariable::File),
-    ("EDITOR", CodeVariable::Command),
-    ("ENV", CodeVariable::File),
-    ("GIT_ASKPASS", CodeVariable::Command),
-    ("GIT_EDITOR", CodeVariable::Command),
-    ("GIT_EXTERNAL_DIFF", CodeVariable::Command),
-    ("GIT_PAGER", CodeVariable::Command),
-    ("GIT_PROXY_COMMAND", CodeVariable::Command),
-    ("GIT_SEQUENCE_EDITOR", CodeVariable::Command),
-    ("GIT_SSH", CodeVariable::Command),
-    ("GIT_SSH_COMMAND", CodeVariable::Command),
-    ("LD_AUDIT", CodeVariable::File),
-    ("LD_PRELOAD", CodeVariable::File),
-    ("LESSOPEN", CodeVariable::Command),
-    ("MANPAGER", CodeVariable::Command),
-    ("PAGER", CodeVariable::Command),
-    ("PERL5OPT", CodeVariable::File),
-    ("PROMPT_COMMAND", CodeVariable::Command),
-    ("PYTHONSTARTUP", CodeVariable::File),
-    ("RUBYOPT", CodeVariable::File),
-    ("VISUAL", CodeVariable::Command),
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,7 +202,6 @@ mod tests {
     fn tables_are_sorted() {
         assert!(SHELLS.windows(2).all(|w| w[0] < w[1]));
         assert!(PROGRAM_FOLDERS.windows(2).all(|w| w[0] < w[1]));
-        assert!(CODE_VARIABLES.windows(2).all(|w| w[0].0 < w[1].0));
         for pair in PROGRAMS.windows(2) {
             assert!(pair[0].name < pair[1].name, "{} before {}", pair[0].name, pair[1].name);
         }

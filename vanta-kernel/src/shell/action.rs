@@ -73,6 +73,8 @@ fn one(scope: &Scope, kind: &str, uses: &[(&String, Effect)]) -> Reading {
     let place = Place { scope, cwd: scope.working_dir(), mounts: None };
     let mut command = Command::new(kind, span(uses.first().map_or("", |(path, _)| path.as_str())));
     for (path, effect) in uses {
+        let path = home_variable(path);
+        let path = path.as_str();
         let mut text = String::new();
         if *effect == Effect::Delete && !path.contains('$') {
             super::value::activate(path, &mut text);
@@ -80,6 +82,9 @@ fn one(scope: &Scope, kind: &str, uses: &[(&String, Effect)]) -> Reading {
             text.push_str(path);
         }
         let (path, mut class) = place.locate(&text);
+        if class == PathClass::Secret && *effect == Effect::Delete {
+            class = place.standing(&path);
+        }
         if text.contains('$') && *effect == Effect::Delete {
             class = PathClass::Unknown;
         }
@@ -87,6 +92,16 @@ fn one(scope: &Scope, kind: &str, uses: &[(&String, Effect)]) -> Reading {
         command.paths.push(PathUse { path, effect: *effect, class, recursive: *effect == Effect::Delete });
     }
     Reading { commands: Vec::from([command]), opaque: false, facts: Vec::new() }
+}
+
+/// A tool may or may not expand `$HOME`; the home folder is the reading that matters.
+fn home_variable(path: &str) -> String {
+    for name in ["$HOME", "${HOME}"] {
+        if let Some(tail) = path.strip_prefix(name).filter(|t| t.is_empty() || t.starts_with('/')) {
+            return alloc::format!("~{tail}");
+        }
+    }
+    String::from(path)
 }
 
 fn moved(scope: &Scope, from: &String, to: &String) -> Reading {
@@ -122,8 +137,7 @@ fn fetch(method: &str, url: &str) -> Reading {
     let secret = parts.path.split(['?', '&', '#', ';']).skip(1).any(|field| {
         field.split_once('=').is_some_and(|(name, value)| names::is_secret_variable(name) && value.len() >= 8)
     });
-    let boundary =
-        kind == HostKind::Loopback && (parts.port == "7788" || parts.path.starts_with("/api/approvals"));
+    let boundary = parts.is_boundary();
     let act = match kind {
         _ if boundary && (!reads || decides(&parts.path)) => Act::Approve,
         _ if boundary => Act::SelfServe,

@@ -245,11 +245,14 @@ fn substitution(chars: &mut Chars<'_>, has_flags: bool, out: &mut Vec<SedCommand
     let Some(close) = chars.next() else { return };
     delimited(chars, close);
     // The replacement has no character sets.
+    let mut replacement = String::new();
     while let Some(c) = chars.next() {
         if c == '\\' {
-            chars.next();
+            replacement.extend(chars.next());
         } else if c == close {
             break;
+        } else {
+            replacement.push(c);
         }
     }
     if !has_flags {
@@ -259,7 +262,9 @@ fn substitution(chars: &mut Chars<'_>, has_flags: bool, out: &mut Vec<SedCommand
         match chars.peek() {
             Some('e') => {
                 chars.next();
+                // What stays of the line runs with it, so this is at least what runs.
                 out.push(SedCommand::Run(String::new()));
+                out.push(SedCommand::Run(core::mem::take(&mut replacement)));
             }
             Some('w') => {
                 chars.next();

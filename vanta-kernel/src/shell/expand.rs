@@ -93,11 +93,12 @@ impl Walker<'_> {
                     fields.append_all(values, *quoted);
                 }
                 Part::Sub { list, quoted } => {
-                    let output = self.substitute(list);
+                    let output = self.substitute(list, &Value::default());
                     fields.append_all(Vec::from([output]), *quoted);
                 }
-                Part::Process { list } => {
-                    let output = self.substitute(list);
+                Part::Process { list, fed } => {
+                    let input = if *fed { self.feed.clone() } else { Value::default() };
+                    let output = self.substitute(list, &input);
                     let path = format!("/dev/fd/{}", 63 + self.state.files.len());
                     self.state.remember_file(&path, output);
                     fields.append(Value::literal(path));
@@ -199,7 +200,7 @@ impl Walker<'_> {
         }
         let one = |text: &str| Some(Vec::from([Value::literal(text)]));
         match name {
-            "HOME" => one(self.scope.home_dir()?),
+            "HOME" => one(self.scope.home_dir().unwrap_or("~")),
             "PWD" => one(&self.state.cwd),
             "IFS" => one(" "),
             "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "BASHPID" | "USER" | "LOGNAME"

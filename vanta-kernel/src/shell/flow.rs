@@ -3,7 +3,7 @@
 //! Constants, the working directory, functions and aliases of the same line are followed. What single programs do is
 //! in `command/`.
 
-use alloc::rc::Rc;
+use alloc::sync::Arc;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -14,11 +14,11 @@ use super::lex::Parser;
 use super::parse::parse;
 use super::state::State;
 use super::syntax::{Assign, Faults, Item, List, Node, Redirect, RedirectKind, Simple, Word};
-use super::value::{Taint, UNKNOWN, Value, display, displayed};
+use super::value::{ANY, ONE, Taint, UNKNOWN, Value, display, displayed, has_marker, matches};
 use crate::reading::{Command, Fact};
 use crate::rules::act::Act;
+use crate::rules::own_state;
 use crate::rules::path::Place;
-use crate::rules::table;
 use crate::{Effect, PathClass, Scope};
 
 /// Walks one line. Commands come out in `commands`.
@@ -33,6 +33,10 @@ pub(crate) struct Walker<'s> {
     pub(crate) bytes_left: usize,
     steps_left: usize,
     nesting: usize,
+    /// What the command being expanded writes, for the `>( … )` among its words.
+    pub(crate) feed: Value,
+    /// How many substitutions this command is inside: its input is not in the line.
+    pub(crate) substituting: usize,
     /// Functions being run, so that recursion ends.
     running: Vec<String>,
     /// Bodies read where they are defined, without arguments.
@@ -51,6 +55,8 @@ impl<'s> Walker<'s> {
             bytes_left: length.saturating_mul(8).saturating_add(64 * 1024),
             steps_left: length.saturating_mul(4).saturating_add(4096),
             nesting: 0,
+            feed: Value::default(),
+            substituting: 0,
             running: Vec::new(),
             defining: 0,
         }
@@ -64,7 +70,7 @@ impl<'s> Walker<'s> {
         }
         self.bytes_left -= text.len();
         self.nesting += 1;
-        let line = Rc::from(text);
+        let line = Arc::from(text);
         let mut parser = Parser::new(&line, fixed, self.nesting / 2);
         let mut output = Value::default();
         let faults = parse(&mut parser, |list| self.items(list, stdin, &mut output));
@@ -75,9 +81,13 @@ impl<'s> Walker<'s> {
     }
 
     /// Walks `list` in a copy of the state and returns what it prints.
-    pub(crate) fn substitute(&mut self, list: &List) -> Value {
+    pub(crate) fn substitute(&mut self, list: &List, stdin: &Value) -> Value {
         let saved = self.state.clone();
-        let mut output = self.list(list, &Value::default());
+        let feed = core::mem::take(&mut self.feed);
+        self.substituting += 1;
+        let mut output = self.list(list, stdin);
+        self.substituting -= 1;
+        self.feed = feed;
         self.state = saved;
         let trimmed = output.text.trim_end_matches('\n').len();
         output.text.truncate(trimmed);
@@ -273,9 +283,10 @@ impl<'s> Walker<'s> {
     }
 
     fn simple(&mut self, simple: &Simple, stdin: &Value) -> Value {
-        let fields = self.fields(&simple.words);
         let mut call = Call::new("", Vec::new(), stdin.clone(), simple.span.clone());
         self.apply_inputs(&simple.redirects, &mut call);
+        self.feed.clone_from(&call.stdin);
+        let fields = self.fields(&simple.words);
         self.assignments(&simple.assigns, fields.is_empty(), &mut call);
         if fields.is_empty() {
             // `$(< file)` prints the file.
@@ -321,22 +332,6 @@ impl<'s> Walker<'s> {
         }
     }
 
-    /// Variables that make other programs run code, or move the boundary.
-    pub(crate) fn check_variable(&mut self, name: &str, values: &[Value], call: &mut Call) {
-        if name.starts_with("VANTA_") {
-            call.command.fact(Act::SelfServe, name);
-        }
-        let Some(kind) = table::code_variable(name) else { return };
-        let text = values.iter().map(|v| v.text.as_str()).collect::<Vec<_>>().join(" ");
-        if matches!(text.as_str(), "" | "cat" | "less" | "true" | "vi" | "vim" | "nano" | "more" | ":") {
-            return;
-        }
-        call.command.fact(Act::TamperEnvironment, name);
-        if kind == table::CodeVariable::Command && !text.contains(UNKNOWN) {
-            self.nested_code(&text, call);
-        }
-    }
-
     /// Walks code that a command of the line holds, in a copy of the state.
     pub(crate) fn nested_code(&mut self, text: &str, call: &mut Call) -> Value {
         let saved = self.state.clone();
@@ -377,6 +372,7 @@ impl<'s> Walker<'s> {
             let act = match (local, parts.next() == Some("7788"), call.is_shell()) {
                 (true, true, _) => Act::Approve,
                 (_, _, true) => Act::ReverseShell,
+                _ if call.output.taint.wire => Act::ReverseShell,
                 _ if call.output.taint.secret => Act::Exfiltrate,
                 _ => Act::NetworkSend,
             };
@@ -397,6 +393,7 @@ impl<'s> Walker<'s> {
                 }
                 _ => continue,
             };
+            self.feed.clone_from(&printed);
             for value in self.expand(&redirect.target) {
                 call.output = printed.clone();
                 self.network_path(&value, call);
@@ -441,19 +438,29 @@ impl<'s> Walker<'s> {
         recursive: bool,
         call: &mut Call,
     ) -> Value {
-        let (path, class) = self.place().locate(&value.text);
+        let (path, located) = self.place().locate(&value.text);
+        let mut class = located;
+        let mut recursive = recursive;
+        if class == PathClass::Secret && effect == Effect::Delete {
+            class = self.place().standing(&path);
+        }
+        if class == PathClass::Protected && effect == Effect::Read {
+            recursive |= own_state::covers_tokens(&path) && !own_state::only_lists(&call.name);
+        }
         let known = self.written(&path, effect);
+        let content = known.unwrap_or_else(|| match class {
+            PathClass::Protected => Value::content(Taint::OWN),
+            _ if located == PathClass::Secret => Value::content(Taint::SECRET),
+            _ => Value::content(Taint::NONE),
+        });
+        call.touched = call.touched.join(content.taint);
         // What a function reads is known where it is called.
         if self.defining > 0 && effect == Effect::Read && class == PathClass::Unknown {
-            return known.unwrap_or_else(|| Value::content(Taint::NONE));
+            return content;
         }
         let path = if class == PathClass::Unknown { display(&value.text) } else { displayed(path) };
         call.command.paths.push(crate::PathUse { path, effect, class, recursive });
-        if let Some(known) = known {
-            return known;
-        }
-        let taint = if class == PathClass::Secret { Taint::SECRET } else { Taint::NONE };
-        Value::content(taint)
+        content
     }
 
     /// What this line wrote to `path`, or fetched into a folder that holds it.
@@ -461,7 +468,15 @@ impl<'s> Walker<'s> {
         if let Some(known) = self.state.files.get(path) {
             return Some(known.clone());
         }
-        if effect != Effect::Execute || self.state.files.is_empty() {
+        if self.state.files.is_empty() {
+            return None;
+        }
+        if has_marker(path) && path.contains([ANY, ONE]) {
+            // `for f in part.*`: the files of this line that the pattern can mean.
+            let found = self.state.files.iter().find(|(name, f)| f.taint.secret && matches(path, name));
+            return found.map(|(_, content)| Value::unknown(content.taint));
+        }
+        if effect != Effect::Execute {
             return None;
         }
         let mut folder = path;

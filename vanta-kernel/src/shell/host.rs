@@ -26,6 +26,15 @@ pub(crate) struct Address {
     pub(crate) path: String,
 }
 
+impl Address {
+    /// Is it the sidecar of the boundary? Its port and its paths say so under any name of this machine.
+    pub(crate) fn is_boundary(&self) -> bool {
+        let api = self.path.starts_with("/api/approvals");
+        is_loopback(&self.host) && (self.port == "7788" || api)
+            || self.port == "7788" && self.path.starts_with("/api/")
+    }
+}
+
 /// Splits a URL; a scheme is optional, as curl has it.
 pub(crate) fn address(url: &str) -> Address {
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
@@ -52,6 +61,9 @@ pub(crate) fn address(url: &str) -> Address {
 pub(crate) fn kind(host: &str) -> HostKind {
     if is_loopback(host) {
         return HostKind::Loopback;
+    }
+    if let Some(inner) = mapped(host) {
+        return kind(&inner);
     }
     if matches!(host, "metadata.google.internal" | "metadata" | "100.100.100.200" | "fd00:ec2::254") {
         return HostKind::Metadata;
@@ -84,6 +96,31 @@ pub(crate) fn is_loopback(host: &str) -> bool {
     matches!(host, "localhost" | "::1" | "0:0:0:0:0:0:0:1" | "::" | "ip6-localhost")
         || host.ends_with(".localhost")
         || ipv4(host).is_some_and(|[a, b, c, d]| a == 127 || [a, b, c, d] == [0, 0, 0, 0])
+        || mapped(host).is_some_and(|inner| is_loopback(&inner))
+        || NAMES_OF_LOOPBACK.iter().any(|end| host.ends_with(end))
+}
+
+/// Public names that resolve to this machine.
+const NAMES_OF_LOOPBACK: [&str; 6] =
+    ["lvh.me", "localtest.me", "127.0.0.1.nip.io", "127.0.0.1.sslip.io", "vcap.me", "lacolhost.com"];
+
+/// The IPv4 address inside an IPv6 one (`::ffff:127.0.0.1`, `::ffff:7f00:1`), or the short form of a longer one.
+fn mapped(host: &str) -> Option<String> {
+    if host.contains(':') && host.contains("::") || host.starts_with("0:0:") {
+        let tail = host.trim_start_matches(['0', ':']);
+        if tail == "1" {
+            return Some(String::from("127.0.0.1"));
+        }
+        let inner = tail.strip_prefix("ffff:").or_else(|| host.strip_prefix("64:ff9b::"))?;
+        if inner.contains('.') {
+            return Some(String::from(inner));
+        }
+        let (high, low) = inner.split_once(':')?;
+        let high = u32::from_str_radix(high, 16).ok()?;
+        let low = u32::from_str_radix(low, 16).ok()?;
+        return Some(alloc::format!("{}", (high.checked_shl(16)?).checked_add(low)?));
+    }
+    None
 }
 
 /// An IPv4 address in any spelling clients accept: dotted, one number, octal, hexadecimal.

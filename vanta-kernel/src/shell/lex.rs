@@ -151,7 +151,8 @@ impl<'a> Parser<'a> {
     pub(super) fn word(&mut self) -> Option<Word> {
         let start = self.pos;
         let length = self.plain_run(WordEnd::Meta);
-        if length > 0 && self.src.as_bytes().get(start + length).is_none_or(|b| WordEnd::Meta.is_at(*b)) {
+        let next = self.src.as_bytes().get(start + length);
+        if length > 0 && next.is_none_or(|b| WordEnd::Meta.is_at(*b) && !matches!(b, b'<' | b'>' | b'(')) {
             // The common word is one piece of the line.
             self.pos += length;
             let text = Text::Piece(Rc::clone(self.line), start..self.pos);
@@ -161,12 +162,19 @@ impl<'a> Parser<'a> {
             });
         }
         let mut parts = Collector::new(self.line);
-        if self.is_next("<(") || self.is_next(">(") {
-            self.pos += 2;
-            let list = self.nested_list();
-            parts.push(Part::Process { list });
+        loop {
+            let fed = self.is_next(">(");
+            if fed || self.is_next("<(") {
+                self.pos += 2;
+                let list = self.nested_list();
+                parts.push(Part::Process { list, fed });
+            }
+            self.word_parts(WordEnd::Meta, &mut parts);
+            // `@<(cmd)`: a process in the middle of a word.
+            if self.pos == start || !(self.is_next("<(") || self.is_next(">(")) {
+                break;
+            }
         }
-        self.word_parts(WordEnd::Meta, &mut parts);
         if self.pos == start {
             return None;
         }
@@ -216,6 +224,7 @@ impl<'a> Parser<'a> {
                 b'"' if !matches!(end, WordEnd::Text | WordEnd::Quote) => self.double_quoted(parts),
                 b'$' => self.dollar(quoted, parts),
                 b'`' => self.backquoted(quoted, parts),
+                b'!' | b'@' | b'+' | b'?' | b'*' if self.extended_glob(parts) => {}
                 b'(' if end != WordEnd::Meta => {
                     parens += 1;
                     self.ordinary(quoted, parts);
@@ -233,9 +242,25 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// How many bytes that mean themselves come next.
+    /// How many bytes that mean themselves come next; the sign before a `(` may start a pattern.
     fn plain_run(&self, end: WordEnd) -> usize {
-        self.src.as_bytes().iter().skip(self.pos).take_while(|b| end.is_plain(**b)).count()
+        let rest = self.src.as_bytes().get(self.pos..).unwrap_or(&[]);
+        let length = rest.iter().take_while(|b| end.is_plain(**b)).count();
+        match rest.get(length.saturating_sub(1)..) {
+            Some([b'!' | b'@' | b'+' | b'?' | b'*', b'(', ..]) if end == WordEnd::Meta => length - 1,
+            _ => length,
+        }
+    }
+
+    /// `!(a|b)`, `+(x)`: a pattern of bash, which can match most names.
+    fn extended_glob(&mut self, parts: &mut Collector<'a>) -> bool {
+        let inside = self.rest().get(1..).and_then(|r| r.strip_prefix('(')).unwrap_or(")");
+        let Some(length) = inside.bytes().take(256).position(|b| b == b')').filter(|end| *end > 0) else {
+            return false;
+        };
+        self.pos += length + 3;
+        parts.decoded('*', false);
+        true
     }
 
     /// Takes one byte that means itself here.
@@ -376,7 +401,7 @@ impl<'a> Parser<'a> {
                 Some('\'') => return,
                 Some('\\') => {
                     if let Some(c) = self.ansi_escape() {
-                        parts.decoded(c);
+                        parts.decoded(c, true);
                     }
                 }
                 Some(c) => parts.text(self.pos - c.len_utf8()..self.pos, true),
@@ -528,9 +553,9 @@ impl<'a> Collector<'a> {
         self.join(piece, true);
     }
 
-    /// Adds a quoted character that the line does not hold as such.
-    fn decoded(&mut self, c: char) {
-        self.join(0..0, true);
+    /// Adds a character that the line does not hold as such.
+    fn decoded(&mut self, c: char, quoted: bool) {
+        self.join(0..0, quoted);
         if let Some(open) = &mut self.open {
             open.before.push(c);
         }

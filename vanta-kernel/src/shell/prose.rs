@@ -58,7 +58,12 @@ fn is_final(line: &str, first: &str, words: &[String]) -> bool {
     let approves = first == "approve" && has(words, &["approval", "approvals", "pending"]);
     let secret = line.contains(".env") || line.contains(".ssh") || has(words, SECRETS);
     let leaks = is(first, SENDING) && secret && has(words, ELSEWHERE);
-    destroys && (total || live) || boundary || approves || leaks
+    let device = destroys && line.contains("/dev/") || first == "dd" && line.contains("of=/dev/");
+    let key = has(words, &["key", "keys"]) && has(words, &["deploy", "private", "signing", "ssh"]);
+    let leaks_key = is(first, SENDING) && key && !has(words, &["public"]);
+    let shell = has(words, &["shell", "shells"]) && has(words, &["bind", "reverse"]);
+    let opens = shell && is(first, OPENING);
+    destroys && (total || live) || boundary || approves || leaks || device || leaks_key || opens
 }
 
 /// The word that makes a sentence more than a plain task.
@@ -321,6 +326,22 @@ const PLACES: &[&str] = &[
 /// Sorted.
 const IRREPLACEABLE: &[&str] = &["backups", "disk", "disks", "drive", "filesystem", "partition"];
 
+/// Sorted. Verbs that make something run or listen.
+const OPENING: &[&str] = &[
+    "connect",
+    "establish",
+    "execute",
+    "give",
+    "launch",
+    "make",
+    "open",
+    "run",
+    "send",
+    "set",
+    "spawn",
+    "start",
+];
+
 /// Sorted.
 const SENDING: &[&str] =
     &["copy", "email", "exfiltrate", "forward", "leak", "post", "publish", "send", "share", "upload"];
@@ -355,6 +376,7 @@ mod tests {
             IRREPLACEABLE,
             SECRETS,
             SENDING,
+            OPENING,
             ELSEWHERE,
             EFFECT_VERBS,
             QUESTIONS,

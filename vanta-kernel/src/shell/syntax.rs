@@ -95,8 +95,8 @@ pub(crate) enum Part {
     Var { name: String, op: VarOp, quoted: bool },
     /// `$( … )` or backquotes.
     Sub { list: List, quoted: bool },
-    /// `<( … )` or `>( … )`.
-    Process { list: List },
+    /// `<( … )`, or `>( … )`, which is fed what the command writes.
+    Process { list: List, fed: bool },
     /// `$(( … ))`: a number; the substitutions inside still run.
     Arith { inner: Box<Word> },
 }

@@ -46,12 +46,18 @@ pub(crate) struct Taint {
     pub(crate) live: bool,
     /// An open connection, or a shell that runs what it is given: two of them make a remote shell.
     pub(crate) wire: bool,
+    /// The boundary's own state or process.
+    pub(crate) own: bool,
+    /// A list of every process.
+    pub(crate) every: bool,
 }
 
 impl Taint {
-    pub(crate) const NONE: Self = Self { secret: false, network: false, live: false, wire: false };
-    pub(crate) const SECRET: Self = Self { secret: true, network: false, live: false, wire: false };
-    pub(crate) const NETWORK: Self = Self { secret: false, network: true, live: false, wire: false };
+    pub(crate) const NONE: Self =
+        Self { secret: false, network: false, live: false, wire: false, own: false, every: false };
+    pub(crate) const SECRET: Self = Self { secret: true, ..Self::NONE };
+    pub(crate) const NETWORK: Self = Self { network: true, ..Self::NONE };
+    pub(crate) const OWN: Self = Self { own: true, ..Self::NONE };
 
     pub(crate) fn join(self, other: Self) -> Self {
         Self {
@@ -59,6 +65,8 @@ impl Taint {
             network: self.network || other.network,
             live: self.live || other.live,
             wire: self.wire || other.wire,
+            own: self.own || other.own,
+            every: self.every || other.every,
         }
     }
 }

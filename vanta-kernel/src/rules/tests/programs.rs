@@ -3,7 +3,8 @@
 use super::*;
 use crate::rules::act::RULES;
 use crate::rules::programs::PROGRAMS;
-use crate::rules::table::{CODE_VARIABLES, CodeVariable, Model, Program, Shape};
+use crate::rules::carriers::{CODE_VARIABLES, CodeVariable};
+use crate::rules::table::{Model, Program, Shape};
 
 fn rows(fits: impl Fn(&Program) -> bool) -> impl Iterator<Item = &'static Program> {
     PROGRAMS.iter().filter(move |row| fits(row))
@@ -217,7 +218,10 @@ fn variables_that_hold_code() {
     let mut report = Report::default();
     for (name, kind) in CODE_VARIABLES {
         match kind {
-            CodeVariable::Command => report.is(&format!("{name}='rm -rf /;' git log"), Risk::Block),
+            CodeVariable::Command | CodeVariable::Tool => {
+                report.is(&format!("{name}='rm -rf /;' git log"), Risk::Block);
+            }
+            CodeVariable::Prompt => report.is(&format!("{name}='$(rm -rf /)' git log"), Risk::Block),
             CodeVariable::File => report.at_least(&format!("{name}=/srv/x git log"), Risk::Ask),
         }
         report.is(&format!("{name}_ZQ='rm -rf /' git log"), Risk::Allow);

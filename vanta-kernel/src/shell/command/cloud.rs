@@ -35,9 +35,9 @@ impl Walker<'_> {
             self.hidden_command(call);
         }
         let listed = table::subcommand(&call.name, &words);
-        let dry = options.has(&["--dry-run", "--noop", "--check", "-help", "--help"])
-            && !matches!(call.name.as_str(), "gh" | "kubectl")
-            || call.name == "cap" && options.has(&["-n"]);
+        let dry = options.has(&["--dry-run", "--noop", "--check", "--what-if", "--dryrun", "-help", "--help"])
+            && call.name != "gh"
+            || options.has(&["-n"]) && matches!(call.name.as_str(), "cap" | "helmfile" | "kamal");
         let act = match listed {
             Some((_, act)) => act,
             None if shows_values(&words) => Act::SecretShow,

@@ -160,6 +160,9 @@ impl Walker<'_> {
         if let Some(entry) = args.iter().skip_while(|a| a.text != "--entrypoint").nth(1) {
             command.insert(0, entry.clone());
         }
+        if sub != "exec" {
+            image_program(&target.text, &mut command);
+        }
         if command.is_empty() {
             return;
         }
@@ -265,6 +268,20 @@ impl Walker<'_> {
                 self.use_path(file, Effect::Read, call);
             }
         }
+    }
+}
+
+/// An image named after a program runs that program: `curlimages/curl -T x …`.
+fn image_program(image: &str, command: &mut Vec<Value>) {
+    let name = image.rsplit('/').next().unwrap_or("").split([':', '@']).next().unwrap_or("");
+    let name = name.strip_suffix("-cli").filter(|n| table::program(n).is_some()).unwrap_or(name);
+    let first = command.first().map_or("", |c| c.text.as_str());
+    if table::program(name).is_some()
+        && table::program(first).is_none()
+        && !first.contains('/')
+        && !first.is_empty()
+    {
+        command.insert(0, Value::literal(name));
     }
 }
 

@@ -23,6 +23,10 @@ impl Walker<'_> {
     pub(super) fn database(&mut self, call: &mut Call) {
         let options = Options::cluster(&call.args, values(&call.name));
         let live = call.live || self.is_live(&options, call);
+        let away = options.values(&["-h", "--host", "-u", "--uri"]).any(|v| !names_loopback(&v.text));
+        if away && call.taint().secret && call.stdin.taint.secret {
+            call.fact(Act::Exfiltrate);
+        }
         match call.name.as_str() {
             "dropdb" => return self.database_act(Statement::Destroys, live, call),
             "createdb" => return call.fact(Act::DatabaseChange),
@@ -195,6 +199,10 @@ fn values(name: &str) -> &'static str {
             "-h -p -U -d -c -f -o -v -P -u -j -n -e -t -Q -q -F --host --port --username --dbname --command --file --eval --uri --query --out --db --collection"
         }
     }
+}
+
+fn names_loopback(text: &str) -> bool {
+    crate::shell::host::is_loopback(&crate::shell::host::address(text).host)
 }
 
 /// The strongest thing the statements do: the first word of each decides.

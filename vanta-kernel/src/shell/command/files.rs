@@ -59,16 +59,18 @@ impl Walker<'_> {
         let target = options.value(&["-t", "--target-directory"]).cloned();
         let (sources, target) = split_target(&options.operands, target);
         let target_class = target.as_ref().map(|t| self.place().locate(&t.text).1);
+        let mut taint = Taint::NONE;
         for source in &sources {
             let (_, class) = self.place().locate(&source.text);
             let kept = matches!(class, PathClass::InScope | PathClass::Temp)
                 && !matches!(target_class, Some(PathClass::Harmless | PathClass::Device));
             // Moving inside the scope keeps everything; moving something that matters away is like deleting it.
             let effect = if kept { Effect::Write } else { Effect::Delete };
-            self.use_path_deep(source, effect, class != PathClass::InScope, call);
+            taint = taint.join(self.use_path_deep(source, effect, class != PathClass::InScope, call).taint);
         }
         if let Some(target) = target {
             self.use_path(&target, Effect::Write, call);
+            self.remember_taint(&target, taint);
         }
     }
 
@@ -193,7 +195,12 @@ impl Walker<'_> {
         });
         let formats =
             call.name.starts_with("mkfs") || call.name.starts_with("newfs") || call.name == "wipefs";
-        if on_device || erases || formats {
+        let unprompted = ["lvremove", "pvremove", "vgremove"].contains(&call.name.as_str())
+            && call.words().any(|w| {
+                matches!(w, "--force" | "--yes")
+                    || w.starts_with('-') && w.contains(['f', 'y']) && !w.starts_with("--")
+            });
+        if on_device || erases || formats || unprompted {
             call.fact(Act::FormatDisk);
         } else if call.command.facts.is_empty() {
             call.fact(Act::System);

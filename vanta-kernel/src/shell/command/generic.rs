@@ -128,6 +128,13 @@ impl Walker<'_> {
     }
 
     fn data(&mut self, call: &mut Call) {
+        if call.name == "hash"
+            && let options = Options::cluster(&call.args, "-p")
+            && let (Some(path), Some(name)) = (options.value(&["-p"]), options.operands.first())
+        {
+            // From here on the name runs that file.
+            self.state.alias(&name.text, &path.text);
+        }
         if matches!(call.name.as_str(), "read" | "mapfile" | "readarray") {
             // What is read may be anything.
             let from_file = call.stdin.text.contains([CONTENT, LISTED]) && !call.stdin.text.contains(UNKNOWN);
@@ -150,6 +157,11 @@ impl Walker<'_> {
         if changes {
             call.fact(Act::System);
         }
+        // Whose processes are listed decides what killing them means.
+        call.output.taint.own = matches!(call.name.as_str(), "lsof" | "ss" | "netstat" | "fuser" | "pidof")
+            && call.words().any(|w| w.contains("7788"));
+        let chosen = || call.words().any(|w| matches!(w, "-C" | "-p" | "-t" | "--pid" | "--ppid" | "--tty"));
+        call.output.taint.every |= call.name == "ps" && !call.args.is_empty() && !chosen();
         // `ps auxe` shows the environment of every process.
         let letters = call.words().next().unwrap_or("");
         if call.name == "ps"
@@ -159,13 +171,6 @@ impl Walker<'_> {
         {
             call.fact(Act::Environment);
             call.output.taint.secret = true;
-        }
-        if matches!(
-            call.name.as_str(),
-            "ping" | "dig" | "host" | "nslookup" | "drill" | "whois" | "traceroute"
-        ) && call.taint().secret
-        {
-            call.fact(Act::Exfiltrate);
         }
         let network = matches!(call.name.as_str(), "dig" | "host" | "nslookup" | "whois");
         call.output.taint.network |= network;
@@ -362,7 +367,16 @@ impl Walker<'_> {
     pub(super) fn unknown_program(&mut self, call: &mut Call) {
         call.fact(Act::UnknownProgram);
         call.output = Value::unknown(call.taint());
+        if call.name == "ztcp" {
+            // A connection of zsh; the shell that is redirected to it comes behind.
+            self.state.wire = true;
+        }
         self.hidden_command(call);
+        for arg in call.args.clone().iter().filter(|a| a.text.contains(' ')) {
+            let tokens = crate::shell::code::tokens(&arg.text, crate::shell::code::Quotes::Shell);
+            self.literal_commands(&tokens, call);
+            self.option_line(arg, call);
+        }
         let args = call.args.clone();
         for arg in args.iter().filter(|a| looks_like_path(&a.text)) {
             self.use_path(arg, Effect::Read, call);
@@ -383,6 +397,16 @@ fn looks_only(name: &str, options: &Options) -> bool {
 fn filtered(call: &Call) -> Value {
     let keeps_lines = KEEPS_LINES.binary_search(&call.name.as_str()).is_ok();
     let input = &call.stdin;
+    let inverted = call.words().any(|w| w == "-v" || w == "--invert-match");
+    let mut input = input.clone();
+    if matches!(call.name.as_str(), "grep" | "egrep" | "fgrep" | "rg") && !inverted {
+        input.taint.every = false;
+        input.taint.own |= call.words().any(|w| w.contains("7788") || w.contains("vanta"));
+    }
+    if call.name.ends_with("awk") && call.args.first().is_some_and(|a| a.text.contains(['/', '~', '=', '>']))
+    {
+        input.taint.every = false;
+    }
     let narrows = matches!(call.name.as_str(), "grep" | "egrep" | "fgrep" | "rg");
     if narrows && input.text.contains(ANY) {
         return Value { taint: input.taint, ..Walker::listing(".", None) };

@@ -70,7 +70,10 @@ impl Walker<'_> {
         for folder in globals.values(&["--work-tree", "--git-dir"]) {
             self.use_path(folder, Effect::Read, call);
         }
-        if let Some(tree) = globals.value(&["--work-tree"]) {
+        let moved = call.settings.iter().find(|(name, _)| name == "GIT_WORK_TREE").map(|(_, v)| v.clone());
+        let moved = moved.or_else(|| self.state.vars.get("GIT_WORK_TREE").and_then(|v| v.first().cloned()));
+        if let Some(tree) = globals.value(&["--work-tree"]).cloned().or(moved) {
+            self.use_path(&tree, Effect::Read, call);
             self.state.cwd = self.place().absolute(&tree.text);
         }
         for setting in globals.values(&["-c", "--config-env"]) {
@@ -383,6 +386,12 @@ impl Walker<'_> {
         let taint = call.output.taint;
         call.output = match sub {
             "rev-parse" if options.has(&["--show-toplevel"]) => Value::literal(self.scope.root()),
+            "rev-parse" if options.has(&["--git-dir", "--absolute-git-dir", "--git-common-dir"]) => {
+                Value::literal(alloc::format!("{}/.git", self.scope.root()))
+            }
+            "rev-parse" if options.has(&["--git-path", "--show-cdup", "--show-prefix"]) => {
+                Value::unknown(taint)
+            }
             "rev-parse" | "describe" | "rev-list" | "log"
                 if !options.operands.iter().any(|o| o.text.contains(UNKNOWN)) && sub != "log" =>
             {

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::Call;
+use super::{Call, literals};
 use crate::Effect;
 use crate::rules::act::Act;
 use crate::rules::names;
@@ -237,7 +237,10 @@ impl Walker<'_> {
         if matches!(call.name.as_str(), "expect" | "tclsh" | "wish") {
             return self.tcl(code, call);
         }
-        let tokens = tokens(code, quotes);
+        let tokens = literals::folded(tokens(code, quotes));
+        if literals::forks_without_end(&tokens) {
+            call.fact(Act::ForkBomb);
+        }
         let mut scan = Scan::default();
         for (index, token) in tokens.iter().enumerate() {
             match token {
@@ -260,9 +263,14 @@ impl Walker<'_> {
                 _ => {}
             }
         }
-        if is_less_known(&call.name) && tokens.iter().any(|t| matches!(t, Token::Word(w) if !is_printing(w)))
-        {
+        let unread = is_less_known(&call.name)
+            && tokens.iter().any(|t| matches!(t, Token::Word(w) if !is_printing(w)));
+        if unread {
             call.fact(Act::RunUnknown);
+            self.evident_deletes(&tokens, call);
+        }
+        if unread || scan.runs || scan.evaluates || scan.unknown_call.is_some() {
+            self.literal_commands(&tokens, call);
         }
         if matches!(call.name.as_str(), "ruby" | "irb" | "perl" | "julia") {
             environment_words(&tokens, "ENV", call);
@@ -278,10 +286,10 @@ impl Walker<'_> {
         };
         scan.sends |= scan.fetches
             && texts().any(|t| matches!(t, "POST" | "PUT" | "PATCH" | "DELETE" | "post" | "put"));
-        let boundary = texts().filter(|t| t.contains("://")).map(host::address).any(|a| {
-            host::is_loopback(&a.host) && (a.port == "7788" || a.path.starts_with("/api/approvals"))
-        });
-        if boundary && scan.sends {
+        let boundary = texts().filter(|t| t.contains("://")).map(host::address).any(|a| a.is_boundary());
+        let port = tokens.iter().any(|t| matches!(t, Token::Word(w) if w == "7788"))
+            || texts().any(|t| t.ends_with(":7788") || t == "7788");
+        if (boundary && scan.sends) || port && (scan.connects || scan.sends) {
             call.fact(Act::Approve);
         }
     }
@@ -343,6 +351,12 @@ impl Walker<'_> {
                 self.use_path(&target, Effect::Write, call);
             }
             Does::Open => {
+                // Perl names a handle first and the file last.
+                let last = args.iter().rev().find_map(|t| match t {
+                    Token::Text(s) => Some(Value::literal(s.trim_start_matches(['<', '>', '+', ' ']))),
+                    _ => None,
+                });
+                let path = if call.name == "perl" { last.or(path) } else { path };
                 let Some(path) = path else { return };
                 if path.text.contains("://") {
                     scan.fetches = true;
@@ -382,22 +396,17 @@ impl Walker<'_> {
 
     /// The first argument as a path: a literal, home, the working directory, or unknown.
     fn code_path(&self, args: &[Token], _scan: &Scan) -> Option<Value> {
-        let home = || self.scope.home_dir().map_or_else(|| Value::marker(UNKNOWN), Value::literal);
+        if let Some(Token::Word(word)) = args.first()
+            && word.ends_with("expanduser")
+        {
+            let text = args.iter().find_map(|t| if let Token::Text(s) = t { Some(s.as_str()) } else { None });
+            return Some(text.map_or_else(|| Value::marker(UNKNOWN), Value::literal));
+        }
+        if let Some(at) = args.iter().take(8).position(is_home_expression) {
+            return Some(Value::literal(literals::below_home(args, at)));
+        }
         match args.first()? {
             Token::Text(text) => Some(Value::literal(text.trim_end_matches("**"))),
-            Token::Word(word)
-                if word.ends_with("expanduser")
-                    || word.ends_with("homedir")
-                    || word.ends_with("Path.home") =>
-            {
-                Some(home())
-            }
-            Token::Word(word)
-                if word == "require"
-                    && args.iter().any(|t| matches!(t, Token::Word(w) if w.ends_with("homedir"))) =>
-            {
-                Some(home())
-            }
             Token::Word(word) if word.ends_with("getcwd") || word.ends_with("cwd") => {
                 Some(Value::literal(self.state.cwd.as_str()))
             }
@@ -426,20 +435,17 @@ impl Walker<'_> {
         let fields: Vec<Value> = texts.iter().skip(skip).map(|t| Value::literal(*t)).collect();
         self.run_inner(fields, call);
     }
+}
 
-    /// Tcl: `exec cmd …` and `spawn cmd …` are commands of their own.
-    fn tcl(&mut self, code: &str, call: &mut Call) {
-        for line in code.split([';', '\n']) {
-            let line = line.trim();
-            if let Some((_, tail)) = line.split_once("open ") {
-                let path = tail.split([' ', ']', '}']).next().unwrap_or("").trim_matches(['"', '{']);
-                self.use_path(&Value::literal(path), Effect::Read, call);
-            }
-            if let Some(command) = line.strip_prefix("exec ").or_else(|| line.strip_prefix("spawn ")) {
-                call.command.fact(Act::RunUnknown, command);
-                self.nested_code(&String::from(command), call);
-            }
+/// `process.env.HOME`, `os.environ['HOME']`, `Dir.home`: the user's home folder.
+fn is_home_expression(token: &Token) -> bool {
+    match token {
+        Token::Text(text) | Token::Word(text) if text == "HOME" => true,
+        Token::Word(word) => {
+            word == "process.env.HOME"
+                || ["Path.home", "Dir.home", "homedir"].iter().any(|end| word.ends_with(end))
         }
+        _ => false,
     }
 }
 
@@ -617,10 +623,21 @@ fn function(word: &str, program: &str, tokens: &[Token], index: usize) -> Option
             None
         };
     }
+    if matches!(
+        word,
+        "TCPSocket.new"
+            | "TCPSocket.open"
+            | "TCPSocket"
+            | "IO.socketpair"
+            | "Socket.tcp"
+            | "IO::Socket::INET"
+    ) {
+        return Some(Does::Connect);
+    }
     if last == "connect" {
         let socket = tokens.iter().any(|t| match t {
-            Token::Word(w) => w.contains("socket"),
-            Token::Text(s) => matches!(s.as_str(), "net" | "tls" | "node:net"),
+            Token::Word(w) => w.contains("socket") || w.contains("Socket"),
+            Token::Text(s) => matches!(s.as_str(), "net" | "tls" | "node:net" | "socket"),
             _ => false,
         });
         return socket.then_some(Does::Connect);
@@ -754,6 +771,7 @@ const PLAIN_CALLS: &[&str] = &[
 
 /// Sorted. Functions of the common languages by their last name.
 const FUNCTIONS: &[(&str, Does)] = &[
+    ("Command", Does::Run),
     ("Popen", Does::Run),
     ("appendFileSync", Does::Write),
     ("check_call", Does::Run),

@@ -55,11 +55,21 @@ impl Walker<'_> {
         request.sends |= !matches!(method.as_str(), "" | "GET" | "HEAD" | "OPTIONS");
         let mut urls = options.operands.clone();
         urls.extend(options.values(&["--url"]).cloned());
+        // An address that is given another place to connect to.
+        let placed = options.values(&["--resolve", "--connect-to", "-x", "--proxy"]);
+        let boundary = placed.map(|v| v.text.clone()).any(|v| v.contains("7788"));
+        if boundary && request.sends {
+            call.fact(Act::Approve);
+        }
+        let deletes = method == "DELETE";
         if let Some(socket) = options.value(&["--unix-socket", "--abstract-unix-socket"]) {
             self.use_path(&socket.clone(), Effect::Write, call);
             call.fact(Act::NetworkSend);
         }
         for url in &urls {
+            if deletes && (call.live || crate::rules::names::says_live(&url.text)) {
+                call.command.fact(Act::DestroyLive, url.text.as_str());
+            }
             self.request_to(url, &mut request, call);
         }
         if urls.is_empty() && request.taint.secret {
@@ -80,8 +90,7 @@ impl Walker<'_> {
                 Some("-") => request.taint = request.taint.join(call.stdin.taint),
                 Some(file) if !file.contains(' ') => {
                     let file = file.split(';').next().unwrap_or("");
-                    let content = self.use_path(&value.with_text(file), Effect::Read, call);
-                    request.taint = request.taint.join(content.taint);
+                    self.sent_file(&value.with_text(file), request, call);
                 }
                 _ => {}
             }
@@ -92,22 +101,67 @@ impl Walker<'_> {
             if value.text == "-" || value.text == "." {
                 request.taint = request.taint.join(call.stdin.taint);
             } else {
-                let content = self.use_path(value, Effect::Read, call);
-                request.taint = request.taint.join(content.taint);
+                self.sent_file(value, request, call);
             }
         }
         for config in options.values(&["-K", "--config"]) {
-            let text = if config.text == "-" { call.stdin.text.clone() } else { "".into() };
-            self.use_path(config, Effect::Read, call);
-            if text.contains(['@', '<']) {
-                // A configuration names its files in quotes after `@`.
-                for file in text.split('"').filter_map(|p| p.split_once('@').map(|(_, f)| f)) {
-                    let content = self.use_path(&Value::literal(file), Effect::Read, call);
-                    request.taint = request.taint.join(content.taint);
-                    request.sends = true;
-                }
+            let content = if config.text == "-" {
+                call.stdin.clone()
+            } else {
+                self.use_path(config, Effect::Read, call)
+            };
+            self.request_config(&content, request, call);
+        }
+        if is_wget {
+            for list in options.values(&["-i", "--input-file"]) {
+                let content = if list.text == "-" {
+                    call.stdin.clone()
+                } else {
+                    self.use_path(list, Effect::Read, call)
+                };
+                request.taint.secret |= content.taint.secret;
             }
         }
+    }
+
+    /// A file that is sent; curl itself expands `{a,b}` and `[1-9]`.
+    fn sent_file(&mut self, file: &Value, request: &mut Request, call: &mut Call) {
+        let text = file.text.as_str();
+        let (front, list, back) =
+            match text.split_once('{').and_then(|(f, r)| r.split_once('}').map(|(l, b)| (f, l, b))) {
+                Some(parts) => parts,
+                None => ("", text, ""),
+            };
+        let braced = list.len() != text.len();
+        for name in list.split(|c| c == ',' && braced) {
+            let name = file.with_text(alloc::format!("{front}{name}{back}"));
+            let content = self.use_path(&name, Effect::Read, call);
+            request.taint = request.taint.join(content.taint);
+        }
+    }
+
+    /// A configuration holds one option with its value a line, and what it names is judged like the option.
+    fn request_config(&mut self, content: &Value, request: &mut Request, call: &mut Call) {
+        request.taint.secret |= content.taint.secret;
+        if !content.is_literal() || content.text.is_empty() {
+            return;
+        }
+        let mut args = Vec::new();
+        for line in content.text.lines() {
+            let (name, value) = line.trim().split_once(['=', ' ', ':']).unwrap_or((line.trim(), ""));
+            let value = value.trim_matches(['=', ' ', '"', ':']);
+            if name.is_empty() || name.starts_with('#') {
+                continue;
+            }
+            let dashes = if name.starts_with('-') { "" } else { "--" };
+            args.push(Value::literal(alloc::format!("{dashes}{name}")));
+            if !value.is_empty() {
+                args.push(content.with_text(value));
+            }
+        }
+        let mut fields = Vec::from([Value::literal(call.name.as_str())]);
+        fields.extend(args);
+        self.run_inner(fields, call);
     }
 
     fn request_headers(&mut self, options: &Options, request: &mut Request, call: &mut Call) {
@@ -125,6 +179,26 @@ impl Walker<'_> {
             "--oauth2-bearer",
             "--password",
         ];
+        let is_wget = call.name == "wget";
+        for value in options.values(&["-H", "--header", "--proxy-header"]).filter(|_| !is_wget) {
+            if let Some(file) = value.text.strip_prefix('@') {
+                let content = if file == "-" {
+                    call.stdin.clone()
+                } else {
+                    self.use_path(&value.with_text(file), Effect::Read, call)
+                };
+                request.taint.secret |= content.taint.secret;
+            }
+        }
+        // Without a `=` the value is a file of cookies.
+        for file in options.values(&["-b", "--cookie"]).filter(|v| !is_wget && !v.text.contains('=')) {
+            let content = self.use_path(file, Effect::Read, call);
+            request.taint.secret |= content.taint.secret;
+        }
+        for file in options.values(&["--load-cookies"]) {
+            let content = self.use_path(file, Effect::Read, call);
+            request.taint.secret |= content.taint.secret;
+        }
         for value in options.values(&names) {
             if !value.taint.secret {
                 continue;
@@ -188,8 +262,12 @@ impl Walker<'_> {
         request.taint = request.taint.join(Taint { live: false, ..url.taint });
         let local = kind == HostKind::Loopback;
         let act = match kind {
-            _ if local && (parts.port == "7788" || parts.path.starts_with("/api/approvals")) => {
-                if request.sends { Act::Approve } else { Act::Network }
+            _ if parts.is_boundary() => {
+                if request.sends {
+                    Act::Approve
+                } else {
+                    Act::Network
+                }
             }
             HostKind::Metadata => Act::SecretShow,
             _ if request.taint.secret && !local => Act::Exfiltrate,
@@ -228,13 +306,19 @@ impl Walker<'_> {
             } else {
                 url.text.clone().into()
             };
+            if call.words().any(|w| w == "DELETE") && crate::rules::names::says_live(&text) {
+                call.command.fact(Act::DestroyLive, text.as_str());
+            }
             self.request_to(&url.with_text(text), &mut request, call);
         }
         call.output = Value::unknown(Taint::NETWORK);
     }
 
     pub(super) fn netcat(&mut self, call: &mut Call) {
-        let taint = call.stdin.taint;
+        if call.name == "socat" {
+            self.socat_files(call);
+        }
+        let taint = call.stdin.taint.join(call.touched);
         call.output = Value::unknown(Taint { wire: true, ..Taint::NETWORK });
         if call.name == "openssl" {
             return self.openssl(call);
@@ -264,9 +348,27 @@ impl Walker<'_> {
         let act = match (taint.secret, local) {
             (true, false) => Act::Exfiltrate,
             (_, true) if options.operands.get(1).is_some_and(|p| p.text == "7788") => Act::Approve,
+            _ if options.operands.iter().any(|o| o.text.ends_with(":7788")) => Act::Approve,
             _ => Act::NetworkSend,
         };
         call.fact(act);
+    }
+
+    /// `FILE:path`, `OPEN:path`, `GOPEN:path` among the addresses of socat.
+    fn socat_files(&mut self, call: &mut Call) {
+        for arg in call.args.clone() {
+            let Some((kind, rest)) = arg.text.split_once(':') else { continue };
+            let path = rest.split(',').next().unwrap_or("");
+            match kind.trim_start_matches("-").to_ascii_uppercase().as_str() {
+                "FILE" | "OPEN" | "GOPEN" => {
+                    self.use_path(&arg.with_text(path), Effect::Read, call);
+                }
+                "CREATE" => {
+                    self.use_path(&arg.with_text(path), Effect::Write, call);
+                }
+                _ => {}
+            }
+        }
     }
 
     fn openssl(&mut self, call: &mut Call) {
@@ -311,7 +413,8 @@ impl Walker<'_> {
         args = options.operands.clone();
         for option in options.values(&["-o"]) {
             let lower = option.text.to_ascii_lowercase();
-            if lower.starts_with("proxycommand") || lower.starts_with("localcommand") {
+            let runs = ["proxycommand", "localcommand", "knownhostscommand", "remotecommand"];
+            if runs.iter().any(|name| lower.starts_with(name)) {
                 let code = option.text.split_once(['=', ' ']).map_or("", |(_, c)| c);
                 call.command.fact(Act::RunUnknown, code);
                 self.nested_code(&String::from(code), call);
@@ -322,8 +425,9 @@ impl Walker<'_> {
         }
         let Some((host, command)) = args.split_first() else { return };
         call.command.hosts.push(host.text.clone().into());
-        call.live |= crate::rules::names::says_live(&host.text);
-        call.fact(if call.stdin.taint.secret || host.taint.secret {
+        let live = call.live || crate::rules::names::says_live(&host.text);
+        call.live = live;
+        call.fact(if call.stdin.taint.secret || args.iter().any(|a| a.taint.secret) {
             Act::Exfiltrate
         } else {
             Act::RemoteShell
@@ -338,7 +442,9 @@ impl Walker<'_> {
             }
             let input = call.stdin.clone();
             call.stdin = Value { taint: Taint::NONE, ..input };
+            let outer = core::mem::replace(&mut self.state.live, live);
             self.run_value(&line, None, call);
+            self.state.live = outer;
         }
         call.output = Value::unknown(Taint::NETWORK);
     }
@@ -353,7 +459,9 @@ impl Walker<'_> {
         if matches!(call.name.as_str(), "rclone" | "gsutil" | "s3cmd" | "s5cmd" | "mc")
             && deletes.contains(&verb)
         {
-            call.fact(Act::CloudDestroy);
+            let live = call.live || options.operands.iter().any(|o| crate::rules::names::says_live(&o.text));
+            let loses = !matches!(verb, "sync" | "mirror") && !call.words().any(|w| w.starts_with("--dry"));
+            call.fact(if live && loses { Act::DestroyLive } else { Act::CloudDestroy });
         }
         if matches!(verb, "ls" | "lsd" | "lsl" | "size" | "version" | "stat" | "du" | "about" | "listremotes")
             && call.stdin.text.is_empty()

@@ -347,6 +347,15 @@ impl Walker<'_> {
                 self.recipes(&content.text, call);
             }
         }
+        if !options.has(&["-f", "--file", "--makefile"]) {
+            // A makefile that this very line wrote.
+            for name in ["Makefile", "makefile", "GNUmakefile"] {
+                let path = self.place().absolute(name);
+                if let Some(content) = self.state.files.get(&path).cloned() {
+                    self.recipes(&content.text, call);
+                }
+            }
+        }
         for rule in options.values(&["--eval"]) {
             self.recipes(&rule.text.replace(';', "\n\t"), call);
         }
@@ -357,10 +366,12 @@ impl Walker<'_> {
                     call.command.fact(Act::TamperEnvironment, "SHELL");
                     self.nested_code(&String::from(value), call);
                 }
-                Some((_, value)) if super::generic::looks_like_path(value) => {
-                    self.use_path(&operand.with_text(value), Effect::Read, call);
+                Some((_, value)) => {
+                    if super::generic::looks_like_path(value) {
+                        self.use_path(&operand.with_text(value), Effect::Read, call);
+                    }
+                    self.tool_variable(&operand.with_text(value), call);
                 }
-                Some(_) => {}
                 None if !dry => {
                     if let Some(act) = task_act(&operand.text) {
                         call.command.fact(act, operand.text.as_str());
@@ -374,9 +385,19 @@ impl Walker<'_> {
 
     /// Lines of a makefile that start with a tab are commands.
     fn recipes(&mut self, text: &str, call: &mut Call) {
-        for line in text.lines().filter(|l| l.starts_with('\t')) {
-            let line = line.trim_start_matches(['\t', '@', '-', '+']);
-            self.nested_code(&String::from(line), call);
+        for line in text.lines() {
+            // Behind the `;` of a rule stands a command too, and `$(shell …)` runs where it is read.
+            let inline =
+                line.split_once(':').and_then(|(_, tail)| tail.split_once(';')).map(|(_, code)| code);
+            let code = if line.starts_with('\t') { Some(line) } else { inline };
+            if let Some(code) = code {
+                let code = code.trim_start_matches(['\t', ' ', '@', '-', '+']).replace("$(shell ", "$(");
+                self.nested_code(&code.replace("$$", "$"), call);
+            }
+            for (_, tail) in line.split("$(shell ").skip(1).map(|part| ("", part)) {
+                let code = tail.rsplit_once(')').map_or(tail, |(code, _)| code);
+                self.nested_code(&String::from(code), call);
+            }
         }
     }
 }

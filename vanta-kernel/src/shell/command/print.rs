@@ -65,7 +65,7 @@ impl Walker<'_> {
         let options = Options::cluster(&call.args, "");
         let mut output = Value::default();
         if options.operands.is_empty() {
-            output = call.stdin.clone();
+            output = self.piped_input(call);
         }
         for (option, value) in &options.flags {
             if let Some(value) = value.as_ref().filter(|v| super::generic::names_file(option, &v.text)) {
@@ -87,6 +87,12 @@ impl Walker<'_> {
             output.push(&content);
         }
         call.output = output;
+    }
+
+    /// What a filter reads: inside a substitution the input may be that of the whole shell.
+    pub(super) fn piped_input(&self, call: &Call) -> Value {
+        let silent = call.stdin == Value::default() && self.substituting > 0;
+        if silent { Value::marker(UNKNOWN) } else { call.stdin.clone() }
     }
 
     /// Small programs that print something the scope or the arguments tell.
@@ -120,10 +126,14 @@ impl Walker<'_> {
             // Whose number it is decides what killing it means.
             "pgrep" | "pidof" => alloc::format!("{TOKEN}{}", first.text),
             "dirname" => String::from(UNKNOWN),
+            "basename" if first.is_unknown() => String::from(UNKNOWN),
             "mktemp" => alloc::format!("/tmp/{TOKEN}"),
             _ => String::from(TOKEN),
         };
+        let own = matches!(call.name.as_str(), "pgrep" | "pidof")
+            && call.words().any(|w| w.contains("vanta") || w.contains("7788"));
         call.output = first.with_text(text);
+        call.output.taint.own |= own;
     }
 }
 

@@ -13,10 +13,16 @@ use crate::shell::value::{TOKEN, Taint, UNKNOWN, Value};
 impl Walker<'_> {
     pub(super) fn kill(&mut self, call: &mut Call) {
         let words: Vec<String> = call.words().map(String::from).collect();
-        let is_boundary = words.iter().any(|w| w.contains("vanta"));
+        let is_boundary = call.taint().own
+            || words
+                .iter()
+                .any(|w| w.contains("vanta") || w.split(|c: char| !c.is_ascii_digit()).any(|n| n == "7788"));
+        let every = call.taint().every;
         match call.name.as_str() {
             "killall5" => call.fact(Act::KillAll),
+            "fuser" if !words.iter().any(|w| w.starts_with('-') && w.contains('k')) => {}
             _ if is_boundary => call.fact(Act::SelfStop),
+            _ if every => call.fact(Act::KillAll),
             "kill" => self.kill_numbers(&words, call),
             "taskkill" | "xkill" | "fuser" => {
                 let kills =
@@ -117,8 +123,15 @@ impl Walker<'_> {
                     "-a -b -C -l -n --filter --bytes --lines --number --suffix-length",
                 );
                 self.read_all(&options.operands.iter().take(1).cloned().collect::<Vec<_>>(), call);
+                let taint = call.output.taint;
+                let prefix = options.operands.get(1).map_or("x", |o| o.text.as_str());
+                let path = self.place().absolute(&alloc::format!("{prefix}aa"));
                 if let Some(code) = options.value(&["--filter"]).cloned() {
+                    call.stdin = call.stdin.with_text(String::from(UNKNOWN));
+                    call.stdin.taint = taint;
                     self.run_value(&code, None, call);
+                } else if taint != Taint::NONE {
+                    self.state.remember_file(&path, Value::unknown(taint));
                 }
             }
             "gdb" | "lldb" => self.debugger(call),

@@ -19,8 +19,13 @@ impl Walker<'_> {
         while let Some(arg) = args.next() {
             let text = arg.text.as_str();
             match text {
-                "-o" | "+o" | "-O" | "+O" | "--rcfile" | "--init-file" => {
+                "-o" | "+o" | "-O" | "+O" => {
                     args.next();
+                }
+                "--rcfile" | "--init-file" => {
+                    let file = args.next().unwrap_or_default();
+                    let content = self.use_path(&file, Effect::Execute, call);
+                    self.script_content(&content, call);
                 }
                 "-c" | "--command" => code = true,
                 "-" | "-s" => reads_input = true,
@@ -91,8 +96,9 @@ impl Walker<'_> {
     /// What a shell is given to read is code.
     fn run_input(&mut self, call: &mut Call) {
         if call.stdin.text.is_empty() && call.stdin.taint == Taint::NONE {
-            // A shell at the terminal, or with nothing to do.
-            return call.fact(Act::RunUnknown);
+            // A shell at the terminal, or with nothing to do; what it prints may answer a connection.
+            call.output = Value::unknown(Taint { wire: true, ..Taint::NONE });
+            return call.fact(if self.state.wire { Act::ReverseShell } else { Act::RunUnknown });
         }
         let code = call.stdin.clone();
         call.stdin = Value::default();

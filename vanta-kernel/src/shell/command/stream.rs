@@ -77,6 +77,11 @@ impl Walker<'_> {
         }
         let files: Vec<Value> = files.into_iter().filter(|f| !f.text.contains('=')).collect();
         self.read_all(&files, call);
+        if options.values(&["-i", "--include"]).any(|v| v.text.starts_with("inplace")) {
+            for file in &files {
+                self.use_path(file, Effect::Write, call);
+            }
+        }
     }
 
     fn awk_program(&mut self, program: &Value, call: &mut Call) {
@@ -84,8 +89,11 @@ impl Walker<'_> {
             call.fact(Act::RunBuilt);
         }
         let tokens = code::tokens(&program.text, code::Quotes::DoubleOnly);
+        let reads_command = tokens
+            .windows(3)
+            .any(|w| matches!(w, [Token::Word(_), Token::Sign('|'), Token::Word(g)] if g == "getline"));
         let opens_network = tokens.iter().any(|t| matches!(t, Token::Text(s) if s.starts_with("/inet")));
-        let mut runs = false;
+        let mut runs = reads_command;
         for (index, token) in tokens.iter().enumerate() {
             let next = tokens.get(index + 1);
             let second = tokens.get(index + 2);

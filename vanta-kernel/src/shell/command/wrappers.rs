@@ -103,6 +103,12 @@ impl Walker<'_> {
     }
 
     fn switch_user(&mut self, call: &mut Call) {
+        if call.name == "runuser"
+            && let options = Options::leading(&call.args, "-u --user -g --group -G -s --shell -w")
+            && options.has(&["-u", "--user"])
+        {
+            return self.run_inner(options.operands, call);
+        }
         let options = Options::cluster(&call.args, "-c --command -s --shell -g -G");
         let codes: Vec<Value> = options.values(&["-c", "--command"]).cloned().collect();
         for code in codes {

@@ -4,43 +4,137 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use self::verbs::{Verb, verb};
 use super::flow::Walker;
-use super::value::Value;
+use super::value::{Taint, Value};
 use crate::reading::Command;
 use crate::rules::act::Act;
 use crate::rules::names;
 use crate::rules::table;
 use crate::{Dialect, Effect, PathClass, PathUse};
 
-/// What a command does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verb {
-    Look,
-    Read,
-    Create,
-    Delete,
-    Empty,
-    Mirror,
-    Copy,
-    Move,
-    Evaluate,
-    Fetch,
-    Act(Act),
+mod verbs;
+
+/// What one stage of a pipeline leaves for the next.
+#[derive(Debug, Default)]
+struct Stage {
+    listed: Option<Vec<String>>,
+    /// The listing goes down into folders.
+    deep: bool,
+    fetched: bool,
+    secret: bool,
 }
 
 /// Reads `line` and adds its commands to `walker`.
 pub(crate) fn read(walker: &mut Walker<'_>, line: &str, dialect: Dialect, span: &Range<usize>) {
+    let lower = line.to_ascii_lowercase();
+    if lower.contains("sockets.tcpclient")
+        && ["iex", "invoke-expression", "getstream"].iter().any(|w| lower.contains(w))
+    {
+        let mut command = Command::new("powershell", span.clone());
+        command.fact(Act::ReverseShell, "TCPClient");
+        walker.commands.push(command);
+    }
     // Blocks are read like statements of their own: `& { … }`, `if (…) { … }`, `ForEach-Object { … }`.
+    let mut stage = Stage::default();
     for statement in split(line, if dialect == Dialect::Cmd { "&" } else { ";{}" }) {
-        let mut listed: Option<Vec<String>> = None;
-        let mut fetched = false;
-        for stage in split(&statement, "|") {
-            let words = words(&stage, dialect);
+        if dialect == Dialect::Cmd || !statement.contains('|') {
+            // A block behind a listing still works on what was listed.
+            stage.secret = false;
+        }
+        for text in split(&statement, "|") {
+            let words = words(&text, dialect);
             let mut command = Command::new(words.first().map_or("", String::as_str), span.clone());
-            one(walker, &words, dialect, &mut command, &mut listed, &mut fetched);
+            let words = redirects(walker, words, &mut command);
+            statement_words(walker, &words, dialect, &mut command, &mut stage);
+            stage.secret |=
+                command.paths.iter().any(|p| p.class == PathClass::Secret && p.effect == Effect::Read);
+            let port = lower.contains("7788") && command.facts.iter().any(|f| f.act == Act::KillNamed);
+            if port {
+                command.fact(Act::SelfStop, "7788");
+            }
             walker.commands.push(command);
         }
+        if !statement.trim_end().ends_with('|') && dialect == Dialect::Cmd {
+            stage = Stage { fetched: stage.fetched, ..Stage::default() };
+        }
     }
+}
+
+/// Notes the files that are written behind `>` and returns the words without them.
+fn redirects(walker: &mut Walker<'_>, words: Vec<String>, command: &mut Command) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        let Some((before, after)) =
+            word.split_once('>').filter(|(b, _)| b.is_empty() || matches!(*b, "1" | "2" | "*"))
+        else {
+            kept.push(word);
+            continue;
+        };
+        let target = after.trim_start_matches('>');
+        let target = if target.is_empty() { words.next().unwrap_or_default() } else { String::from(target) };
+        let nothing =
+            target.starts_with('&') || matches!(target.to_ascii_lowercase().as_str(), "$null" | "nul" | "");
+        if !nothing {
+            touch(walker, &target, Effect::Write, false, command);
+        }
+        let _ = before;
+    }
+    kept
+}
+
+/// One statement: behind the call operator, an assignment, or the words of a loop.
+fn statement_words(
+    walker: &mut Walker<'_>,
+    words: &[String],
+    dialect: Dialect,
+    command: &mut Command,
+    stage: &mut Stage,
+) {
+    match words {
+        [first, rest @ ..] if matches!(first.as_str(), "&" | "." | "=") && !rest.is_empty() => {
+            statement_words(walker, rest, dialect, command, stage);
+        }
+        [name, equals, rest @ ..] if name.starts_with('$') && equals == "=" && !rest.is_empty() => {
+            statement_words(walker, rest, dialect, command, stage);
+            let secret = command.paths.iter().any(|p| p.class == PathClass::Secret)
+                || rest.iter().any(|w| is_secret_value(walker, w));
+            if secret {
+                walker.state.set(
+                    &name.to_ascii_lowercase(),
+                    Vec::from([Value::unknown(Taint::SECRET)]),
+                    false,
+                );
+            }
+        }
+        [first, ..]
+            if dialect == Dialect::Cmd
+                && matches!(first.to_ascii_lowercase().as_str(), "for" | "if" | "call") =>
+        {
+            let is_start = |w: &String| {
+                let lower = w.to_ascii_lowercase();
+                matches!(verb(&lower, dialect), Some(v) if v != Verb::Look)
+                    || table::program(&lower).is_some()
+            };
+            if let Some(at) = words.iter().skip(1).position(is_start) {
+                one(walker, words.get(at + 1..).unwrap_or(&[]), dialect, command, stage);
+            }
+        }
+        _ => one(walker, words, dialect, command, stage),
+    }
+}
+
+/// Does a word hold a secret: a variable named like one, or one that was given one in this line?
+fn is_secret_value(walker: &Walker<'_>, word: &str) -> bool {
+    let lower = word.trim_matches(['"', '$', '(', ')', '{', '}']).to_ascii_lowercase();
+    if let Some((_, name)) = lower.rsplit_once("env:") {
+        return names::is_secret_variable(name.split(['}', '"', '.', '&']).next().unwrap_or(""));
+    }
+    let percent = word.split('%').nth(1).is_some_and(names::is_secret_variable);
+    let variable =
+        walker.state.vars.get(&word.to_ascii_lowercase()).is_some_and(|v| v.iter().any(|v| v.taint.secret));
+    percent || variable
 }
 
 /// Splits at `separator` outside quotes and brackets.
@@ -99,8 +193,7 @@ fn one(
     words: &[String],
     dialect: Dialect,
     command: &mut Command,
-    listed: &mut Option<Vec<String>>,
-    fetched: &mut bool,
+    stage: &mut Stage,
 ) {
     let Some((program, args)) = words.split_first() else { return };
     let lower = program.trim_start_matches(['&', '.', '@']).to_ascii_lowercase();
@@ -109,7 +202,7 @@ fn one(
         matches!(verb(&a.to_ascii_lowercase(), dialect), Some(Verb::Fetch))
             || a.to_ascii_lowercase().contains("downloadstring")
     });
-    *fetched |= inner_fetch
+    stage.fetched |= inner_fetch
         || lower.contains("downloadstring")
         || words.iter().any(|w| w.to_ascii_lowercase().contains("downloadstring"));
     let operands: Vec<String> = args.iter().filter(|a| !is_option(a, dialect)).cloned().collect();
@@ -125,8 +218,11 @@ fn one(
         return;
     }
     let Some(verb) = verb(lower, dialect) else {
-        return plain_program(walker, lower, args, command);
+        return plain_program(walker, lower, args, stage, command);
     };
+    if matches!(verb, Verb::Act(_) | Verb::Evaluate) {
+        own_state(walker, args, command);
+    }
     match verb {
         Verb::Look => {
             let environment =
@@ -134,7 +230,36 @@ fn one(
             if environment {
                 command.fact(Act::Environment, lower);
             }
-            *listed = Some(operands);
+        }
+        Verb::List => {
+            let environment = operands.iter().any(|o| o.to_ascii_lowercase().starts_with("env:"));
+            if environment {
+                command.fact(Act::Environment, lower);
+            }
+            let mut targets = data_operands(args, dialect);
+            if targets.is_empty() {
+                targets.push(String::from("."));
+            }
+            let processes = matches!(lower, "get-process" | "gps");
+            if processes && operands.is_empty() {
+                targets = Vec::from([String::from("*")]);
+            }
+            if args
+                .iter()
+                .any(|a| matches!(a.to_ascii_lowercase().as_str(), "-filter" | "-include" | "-name" | "-id"))
+                && !processes
+            {
+                targets.iter_mut().for_each(|t| t.push_str("/one"));
+            }
+            stage.deep = args.iter().any(|a| is_recursive(a, dialect));
+            stage.listed = Some(targets);
+        }
+        Verb::Narrow => {
+            // Some of what was listed, no longer all of it.
+            stage.deep = false;
+            if let Some(listed) = &mut stage.listed {
+                listed.iter_mut().for_each(|t| t.push_str("/one"));
+            }
         }
         Verb::Copy | Verb::Move => transfer(walker, verb, &operands, command),
         Verb::Read => {
@@ -148,8 +273,9 @@ fn one(
             }
         }
         Verb::Delete => {
-            let recursive = args.iter().any(|a| is_recursive(a, dialect));
-            let targets = if operands.is_empty() { listed.take().unwrap_or_default() } else { operands };
+            let piped = operands.iter().all(|o| o.starts_with("$_") || o.starts_with("$psitem"));
+            let recursive = args.iter().any(|a| is_recursive(a, dialect)) || piped && stage.deep;
+            let targets = if piped { stage.listed.take().unwrap_or(operands) } else { operands };
             for target in &targets {
                 touch(walker, target, Effect::Delete, recursive, command);
             }
@@ -168,13 +294,27 @@ fn one(
                 touch(walker, target, if mirrors { Effect::Delete } else { Effect::Write }, mirrors, command);
             }
         }
-        Verb::Evaluate => command.fact(if *fetched { Act::RunFetched } else { Act::RunBuilt }, lower),
+        Verb::Evaluate => {
+            command.fact(if stage.fetched { Act::RunFetched } else { Act::RunBuilt }, lower);
+            // What is given as text is read like a line of its own.
+            let code: Vec<&str> = args.iter().map(String::as_str).filter(|a| !is_code_option(a)).collect();
+            if !code.is_empty() && walker.enter_nesting() {
+                let span = command.span.clone();
+                read(walker, &code.join(" "), dialect, &span);
+                walker.leave_nesting();
+            }
+        }
         Verb::Fetch => {
-            *fetched = true;
-            fetch(walker, lower, args, command);
+            stage.fetched = true;
+            fetch(walker, lower, args, stage.secret, command);
         }
         Verb::Act(act) => {
-            let everything = act == Act::KillNamed && operands.iter().any(|o| o == "*");
+            let boundary = args.iter().any(|a| a.to_ascii_lowercase().contains("vanta"));
+            if boundary && matches!(act, Act::KillNamed | Act::System) {
+                command.fact(Act::SelfStop, lower);
+            }
+            let listed = stage.listed.take().filter(|_| operands.is_empty()).unwrap_or_default();
+            let everything = act == Act::KillNamed && operands.iter().chain(&listed).any(|o| o == "*");
             let act = if everything { Act::KillAll } else { act };
             let hive = operands.iter().any(|o| o.to_ascii_uppercase().starts_with("HKLM"));
             let deletes =
@@ -200,8 +340,9 @@ fn transfer(walker: &mut Walker<'_>, verb: Verb, operands: &[String], command: &
 }
 
 /// A request: a body, a file or a method other than GET sends something.
-fn fetch(walker: &mut Walker<'_>, name: &str, args: &[String], command: &mut Command) {
+fn fetch(walker: &mut Walker<'_>, name: &str, args: &[String], piped: bool, command: &mut Command) {
     let mut act = Act::Network;
+    let mut secret = piped;
     let mut previous = String::new();
     for arg in args {
         let lower = arg.to_ascii_lowercase();
@@ -214,10 +355,21 @@ fn fetch(walker: &mut Walker<'_>, name: &str, args: &[String], command: &mut Com
         }
         if previous == "-outfile" {
             touch(walker, arg, Effect::Write, false, command);
+        } else if locate(walker, arg).1 == PathClass::Secret && !lower.contains("://") {
+            touch(walker, arg, Effect::Read, false, command);
+        }
+        secret |= is_secret_value(walker, arg) && previous != "-token";
+        let address = crate::shell::host::address(arg);
+        if lower.contains("://")
+            && address.is_boundary()
+            && args.iter().any(|a| a.eq_ignore_ascii_case("post"))
+        {
+            command.fact(Act::Approve, name);
         }
         previous = lower;
     }
-    let secret = command.paths.iter().any(|p| p.class == PathClass::Secret);
+    let secret =
+        secret || command.paths.iter().any(|p| p.class == PathClass::Secret && p.effect == Effect::Read);
     command.fact(if secret { Act::Exfiltrate } else { act }, name);
 }
 
@@ -226,16 +378,48 @@ const KEYWORDS: [&str; 12] =
     ["catch", "do", "else", "elseif", "finally", "for", "foreach", "function", "if", "param", "try", "while"];
 
 /// A program of either shell that is not one of its own commands.
-fn plain_program(walker: &mut Walker<'_>, lower: &str, args: &[String], command: &mut Command) {
+fn plain_program(
+    walker: &mut Walker<'_>,
+    lower: &str,
+    args: &[String],
+    stage: &Stage,
+    command: &mut Command,
+) {
     if table::program(lower).is_none() {
+        own_state(walker, args, command);
         command.fact(Act::UnknownProgram, lower);
         return;
     }
     let mut fields = Vec::from([Value::literal(lower)]);
     fields.extend(args.iter().map(|a| Value::literal(a.replace('\\', "/"))));
-    let mut call = super::command::Call::new("", Vec::new(), Value::default(), command.span.clone());
+    for (field, arg) in fields.iter_mut().skip(1).zip(args) {
+        field.taint.secret = is_secret_value(walker, arg);
+    }
+    let stdin = if stage.secret { Value::unknown(Taint::SECRET) } else { Value::default() };
+    let mut call = super::command::Call::new("", Vec::new(), stdin, command.span.clone());
     walker.run_fields(fields, &mut call);
+    let written = core::mem::take(&mut command.paths);
     *command = call.command;
+    command.paths.extend(written);
+}
+
+/// Any use of the boundary's own files by something unknown counts as a change.
+fn own_state(walker: &mut Walker<'_>, args: &[String], command: &mut Command) {
+    for arg in args.iter().filter(|a| a.to_ascii_lowercase().contains("vanta")) {
+        if locate(walker, arg).1 == PathClass::Protected {
+            touch(walker, arg, Effect::Write, false, command);
+        }
+    }
+}
+
+/// An option of `Start-Process` and its kind, whose value is the code.
+fn is_code_option(arg: &str) -> bool {
+    let lower = arg.to_ascii_lowercase();
+    lower.starts_with("-arg")
+        || matches!(
+            lower.as_str(),
+            "-filepath" | "-wait" | "-verb" | "runas" | "-nonewwindow" | "-command" | "/b" | "/wait"
+        )
 }
 
 fn is_option(word: &str, dialect: Dialect) -> bool {
@@ -275,6 +459,8 @@ fn is_recursive(arg: &str, dialect: Dialect) -> bool {
 
 fn touch(walker: &mut Walker<'_>, word: &str, effect: Effect, recursive: bool, command: &mut Command) {
     let (path, class) = locate(walker, word);
+    let whole = path.contains('*') || path.trim_end_matches('/').ends_with(".vanta");
+    let recursive = recursive || class == PathClass::Protected && effect == Effect::Read && whole;
     command.paths.push(PathUse { path, effect, class, recursive });
 }
 
@@ -321,207 +507,4 @@ fn locate(walker: &Walker<'_>, word: &str) -> (String, PathClass) {
     super::value::activate(&slashes, &mut active);
     let (path, class) = walker.place().locate(&active);
     (super::value::display(&path), class)
-}
-
-fn verb(lower: &str, dialect: Dialect) -> Option<Verb> {
-    let table = if dialect == Dialect::Cmd { CMD } else { POWERSHELL };
-    table
-        .binary_search_by(|(key, _)| (*key).cmp(lower))
-        .ok()
-        .and_then(|i| table.get(i))
-        .map(|(_, verb)| *verb)
-}
-
-/// Sorted.
-const POWERSHELL: &[(&str, Verb)] = &[
-    ("ac", Verb::Create),
-    ("add-content", Verb::Create),
-    ("cat", Verb::Read),
-    ("cd", Verb::Look),
-    ("clc", Verb::Empty),
-    ("clear-content", Verb::Empty),
-    ("clear-disk", Verb::Act(Act::FormatDisk)),
-    ("clear-host", Verb::Look),
-    ("compare-object", Verb::Look),
-    ("convertfrom-json", Verb::Look),
-    ("convertto-json", Verb::Look),
-    ("copy", Verb::Copy),
-    ("copy-item", Verb::Copy),
-    ("cp", Verb::Copy),
-    ("cpi", Verb::Copy),
-    ("del", Verb::Delete),
-    ("dir", Verb::Look),
-    ("echo", Verb::Look),
-    ("erase", Verb::Delete),
-    ("export-csv", Verb::Create),
-    ("fl", Verb::Look),
-    ("foreach", Verb::Look),
-    ("foreach-object", Verb::Look),
-    ("format-list", Verb::Look),
-    ("format-table", Verb::Look),
-    ("format-volume", Verb::Act(Act::FormatDisk)),
-    ("ft", Verb::Look),
-    ("gc", Verb::Read),
-    ("gci", Verb::Look),
-    ("get-acl", Verb::Read),
-    ("get-alias", Verb::Look),
-    ("get-childitem", Verb::Look),
-    ("get-clipboard", Verb::Act(Act::Clipboard)),
-    ("get-command", Verb::Look),
-    ("get-content", Verb::Read),
-    ("get-date", Verb::Look),
-    ("get-filehash", Verb::Read),
-    ("get-help", Verb::Look),
-    ("get-history", Verb::Look),
-    ("get-host", Verb::Look),
-    ("get-item", Verb::Look),
-    ("get-location", Verb::Look),
-    ("get-member", Verb::Look),
-    ("get-module", Verb::Look),
-    ("get-process", Verb::Look),
-    ("get-random", Verb::Look),
-    ("get-service", Verb::Look),
-    ("get-variable", Verb::Look),
-    ("get-verb", Verb::Look),
-    ("gps", Verb::Look),
-    ("group-object", Verb::Look),
-    ("iex", Verb::Evaluate),
-    ("import-csv", Verb::Read),
-    ("initialize-disk", Verb::Act(Act::FormatDisk)),
-    ("install-module", Verb::Act(Act::InstallGlobal)),
-    ("invoke-expression", Verb::Evaluate),
-    ("invoke-restmethod", Verb::Fetch),
-    ("invoke-webrequest", Verb::Fetch),
-    ("irm", Verb::Fetch),
-    ("iwr", Verb::Fetch),
-    ("join-path", Verb::Look),
-    ("kill", Verb::Act(Act::KillNamed)),
-    ("ls", Verb::Look),
-    ("measure-object", Verb::Look),
-    ("mi", Verb::Move),
-    ("mkdir", Verb::Create),
-    ("move", Verb::Move),
-    ("move-item", Verb::Move),
-    ("mv", Verb::Move),
-    ("new-item", Verb::Create),
-    ("new-service", Verb::Act(Act::System)),
-    ("ni", Verb::Create),
-    ("out-file", Verb::Create),
-    ("out-host", Verb::Look),
-    ("out-null", Verb::Look),
-    ("out-string", Verb::Look),
-    ("pop-location", Verb::Look),
-    ("push-location", Verb::Look),
-    ("pwd", Verb::Look),
-    ("rd", Verb::Delete),
-    ("register-scheduledtask", Verb::Act(Act::Scheduler)),
-    ("remove-item", Verb::Delete),
-    ("remove-itemproperty", Verb::Act(Act::System)),
-    ("remove-partition", Verb::Act(Act::FormatDisk)),
-    ("ren", Verb::Move),
-    ("rename-item", Verb::Move),
-    ("resolve-path", Verb::Look),
-    ("restart-computer", Verb::Act(Act::Power)),
-    ("restart-service", Verb::Act(Act::System)),
-    ("ri", Verb::Delete),
-    ("rm", Verb::Delete),
-    ("rmdir", Verb::Delete),
-    ("rni", Verb::Move),
-    ("robocopy", Verb::Mirror),
-    ("sc", Verb::Create),
-    ("select", Verb::Look),
-    ("select-object", Verb::Look),
-    ("select-string", Verb::Read),
-    ("set-clipboard", Verb::Act(Act::Clipboard)),
-    ("set-content", Verb::Create),
-    ("set-executionpolicy", Verb::Act(Act::System)),
-    ("set-itemproperty", Verb::Act(Act::System)),
-    ("set-location", Verb::Look),
-    ("set-service", Verb::Act(Act::System)),
-    ("sls", Verb::Read),
-    ("sort", Verb::Look),
-    ("sort-object", Verb::Look),
-    ("split-path", Verb::Look),
-    ("spps", Verb::Act(Act::KillNamed)),
-    ("start-process", Verb::Evaluate),
-    ("start-service", Verb::Act(Act::System)),
-    ("start-sleep", Verb::Look),
-    ("stop-computer", Verb::Act(Act::Power)),
-    ("stop-process", Verb::Act(Act::KillNamed)),
-    ("stop-service", Verb::Act(Act::System)),
-    ("tee-object", Verb::Create),
-    ("test-path", Verb::Look),
-    ("type", Verb::Read),
-    ("where", Verb::Look),
-    ("where-object", Verb::Look),
-    ("write-host", Verb::Look),
-    ("write-output", Verb::Look),
-];
-
-/// Sorted.
-const CMD: &[(&str, Verb)] = &[
-    ("attrib", Verb::Look),
-    ("cd", Verb::Look),
-    ("chdir", Verb::Look),
-    ("cipher", Verb::Act(Act::FormatDisk)),
-    ("cls", Verb::Look),
-    ("comp", Verb::Read),
-    ("copy", Verb::Copy),
-    ("date", Verb::Look),
-    ("del", Verb::Delete),
-    ("dir", Verb::Look),
-    ("diskpart", Verb::Act(Act::FormatDisk)),
-    ("echo", Verb::Look),
-    ("erase", Verb::Delete),
-    ("fc", Verb::Read),
-    ("find", Verb::Look),
-    ("findstr", Verb::Look),
-    ("format", Verb::Act(Act::FormatDisk)),
-    ("hostname", Verb::Look),
-    ("ipconfig", Verb::Look),
-    ("md", Verb::Create),
-    ("mkdir", Verb::Create),
-    ("more", Verb::Read),
-    ("move", Verb::Move),
-    ("net", Verb::Act(Act::System)),
-    ("path", Verb::Look),
-    ("pause", Verb::Look),
-    ("popd", Verb::Look),
-    ("pushd", Verb::Look),
-    ("rd", Verb::Delete),
-    ("reg", Verb::Act(Act::System)),
-    ("rem", Verb::Look),
-    ("ren", Verb::Move),
-    ("rename", Verb::Move),
-    ("rmdir", Verb::Delete),
-    ("robocopy", Verb::Mirror),
-    ("sc", Verb::Act(Act::System)),
-    ("schtasks", Verb::Act(Act::Scheduler)),
-    ("set", Verb::Look),
-    ("shutdown", Verb::Act(Act::Power)),
-    ("sort", Verb::Look),
-    ("start", Verb::Evaluate),
-    ("systeminfo", Verb::Look),
-    ("taskkill", Verb::Act(Act::KillNamed)),
-    ("tasklist", Verb::Look),
-    ("time", Verb::Look),
-    ("title", Verb::Look),
-    ("tree", Verb::Look),
-    ("type", Verb::Read),
-    ("ver", Verb::Look),
-    ("vol", Verb::Look),
-    ("where", Verb::Look),
-    ("whoami", Verb::Look),
-    ("xcopy", Verb::Copy),
-];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tables_are_sorted() {
-        assert!(POWERSHELL.windows(2).all(|w| w[0].0 < w[1].0));
-        assert!(CMD.windows(2).all(|w| w[0].0 < w[1].0));
-    }
 }
