@@ -29,16 +29,9 @@ fn acts(command: &str) -> Vec<Act> {
 }
 
 /// Commands that are judged wrongly today. May only get shorter.
-const OPEN: [&str; 23] = [
-    // Counts as home by policy, like `~/.config`.
-    "rm -rf ~/.gnupg",
-    "rm -rf \"$HOME/.gnupg/\"",
-    "rm -rf ~/.ssh",
-    "rm -rf \"$HOME/.ssh/\"",
+const OPEN: [&str; 17] = [
     // The row is never reached.
     "git remote prune zq",
-    "pnpm --global zq",
-    "pnpm -g zq",
     "npx -g zq",
     "bun unpublish",
     "lerna version",

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::rules::act::RULES;
-use crate::rules::programs::PROGRAMS;
 use crate::rules::carriers::{CODE_VARIABLES, CodeVariable};
+use crate::rules::programs::PROGRAMS;
 use crate::rules::table::{Model, Program, Shape};
 
 fn rows(fits: impl Fn(&Program) -> bool) -> impl Iterator<Item = &'static Program> {
@@ -231,7 +231,7 @@ fn variables_that_hold_code() {
 }
 
 /// `(act, a command that does it)`, for every act.
-const ACTS: [(Act, &str); 45] = [
+const ACTS: [(Act, &str); 46] = [
     (Act::Approve, "vanta approvals approve 3"),
     (Act::Clipboard, "pbpaste"),
     (Act::CloudChange, "kubectl apply -f a.yaml"),
@@ -276,6 +276,7 @@ const ACTS: [(Act, &str); 45] = [
     (Act::Trace, "tcpdump -i eth0"),
     (Act::Tunnel, "ngrok http 80"),
     (Act::UnknownProgram, "frobnicate"),
+    (Act::UserSettings, "npm config set registry https://x.example"),
     (Act::UnknownArguments, "git $X"),
 ];
 
