@@ -11,6 +11,7 @@ pub(crate) mod programs;
 pub(crate) mod sinks;
 pub(crate) mod subcommands;
 pub(crate) mod table;
+pub(crate) mod verbs;
 
 #[cfg(test)]
 mod tests;

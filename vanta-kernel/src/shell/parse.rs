@@ -77,13 +77,16 @@ impl Parser<'_> {
             return false;
         }
         let before = self.pos;
-        if let Some(node) = self.pipeline() {
+        let node = self.pipeline();
+        let empty = node.is_none();
+        if let Some(node) = node {
             open.items.push(Item { node, conditional: open.conditional, background: false });
             open.started = true;
         }
         self.blanks();
         open.conditional = self.eat("&&") || self.eat("||");
         if open.conditional {
+            self.faults.syntax |= empty;
             self.operand_follows();
         }
         if !open.conditional
@@ -106,6 +109,7 @@ impl Parser<'_> {
 
     /// Skips `;`, `&` and newlines between commands; `;` before any command is an error.
     fn separators(&mut self, first: bool) {
+        let mut ended = first;
         loop {
             self.blanks();
             match self.byte() {
@@ -115,7 +119,8 @@ impl Parser<'_> {
                 }
                 b';' if self.is_next(";;") || self.is_next(";&") => return,
                 b';' => {
-                    self.faults.syntax |= first;
+                    self.faults.syntax |= ended;
+                    ended = true;
                     self.pos += 1;
                 }
                 b'&' if !self.is_next("&>") => self.pos += 1,

@@ -12,6 +12,7 @@
 mod bad_input;
 mod cases;
 mod corpus;
+mod everyday;
 mod generate;
 mod hostile;
 mod metamorphic;

@@ -20,6 +20,7 @@ const GLOBAL_VALUES: &str = "-f -p -H -c -l --file --project-name --profile --en
 
 impl Walker<'_> {
     pub(super) fn docker(&mut self, call: &mut Call) {
+        call.output = Value::unknown(Taint::NONE);
         let is_compose = call.name.ends_with("-compose");
         let globals = Options::leading(&call.args, GLOBAL_VALUES);
         for file in globals.values(&["-f", "--file"]) {

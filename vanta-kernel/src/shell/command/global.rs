@@ -1,5 +1,7 @@
 //! Package managers and toolchains: what reaches beyond the project into the user's or the system's folders.
 
+use alloc::vec::Vec;
+
 use super::{Call, Options};
 use crate::rules::act::Act;
 use crate::shell::flow::Walker;
@@ -19,7 +21,8 @@ impl Walker<'_> {
         let name = call.name.as_str();
         let act = if changes_settings(name, sub, words, options) {
             Act::UserSettings
-        } else if is_global(name, options) && !matches!(sub, "run" | "exec" | "config" | "set" | "")
+        } else if is_base_environment(call)
+            || is_global(name, options) && !matches!(sub, "run" | "exec" | "config" | "set" | "")
             || installs(name, sub, next)
         {
             Act::InstallGlobal
@@ -37,6 +40,15 @@ impl Walker<'_> {
             call.fact(Act::RunFetched);
         }
     }
+}
+
+/// `conda install -n base`: every environment starts from it.
+fn is_base_environment(call: &Call) -> bool {
+    let words: Vec<&str> = call.words().collect();
+    matches!(call.name.as_str(), "conda" | "mamba" | "micromamba")
+        && (words.contains(&"--name=base")
+            || words.windows(2).any(|w| matches!(w, ["-n" | "--name", "base"])))
+        && !words.contains(&"run")
 }
 
 fn is_reading(word: &str) -> bool {

@@ -88,7 +88,12 @@ impl Walker<'_> {
             return;
         }
         let in_place = call.words().any(|w| w.starts_with('-') && !w.starts_with("--") && w.contains('i'));
-        let effect = match (in_place, crate::shell::code::empties(code)) {
+        let letters = |letter: char| {
+            call.words()
+                .any(|w| w.starts_with('-') && !w.starts_with("--") && w.len() < 6 && w.contains(letter))
+        };
+        let silent = letters('n') && !letters('p') && !code.contains("print") && !code.contains("say");
+        let effect = match (in_place, silent || crate::shell::code::empties(code)) {
             (true, true) => Effect::Overwrite,
             (true, false) => Effect::Write,
             _ => Effect::Read,
@@ -274,6 +279,9 @@ impl Walker<'_> {
         }
         if matches!(call.name.as_str(), "ruby" | "irb" | "perl" | "julia") {
             environment_words(&tokens, "ENV", call);
+        }
+        if call.name == "php" {
+            environment_words(&tokens, "_ENV", call);
         }
         self.code_requests(&tokens, &mut scan, call);
         self.code_summary(&scan, call);

@@ -31,6 +31,7 @@ mod outputs;
 mod packages;
 mod print;
 mod process;
+mod settings;
 mod shells;
 mod stream;
 mod wrappers;
@@ -212,6 +213,9 @@ impl Walker<'_> {
         self.outputs(call);
         if !self.state.files.is_empty() && builds(row.shape) {
             self.fetched_folder(".", call);
+            for arg in call.args.clone().iter().filter(|a| !a.text.starts_with('-')) {
+                self.fetched_folder(&arg.text, call);
+            }
         }
         match row.shape {
             Shape::Wrapper => self.wrapper(row, call),
@@ -241,5 +245,8 @@ impl Walker<'_> {
 
 /// Does a program of that shape run code it finds in the working directory?
 fn builds(shape: Shape) -> bool {
-    matches!(shape, Shape::Tool | Shape::Model(table::Model::Make | table::Model::Packages))
+    matches!(
+        shape,
+        Shape::Tool | Shape::Model(table::Model::Make | table::Model::Packages | table::Model::Script)
+    )
 }

@@ -68,7 +68,7 @@ impl Walker<'_> {
             output = self.piped_input(call);
         }
         for (option, value) in &options.flags {
-            if let Some(value) = value.as_ref().filter(|v| super::generic::names_file(option, &v.text)) {
+            if let Some(value) = value.as_ref().filter(|v| super::settings::names_file(option, &v.text)) {
                 self.use_path(value, Effect::Read, call);
             }
         }
