@@ -144,11 +144,7 @@ impl FileReceipts {
     /// When the file cannot be opened.
     pub fn open(path: impl Into<PathBuf>) -> io::Result<Self> {
         let path = path.into();
-        let mut options = OpenOptions::new();
-        options.append(true).create(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = Mutex::new(options.open(&path)?);
+        let file = Mutex::new(open_ordinary(&path, OpenOptions::new().append(true).create(true))?);
         Ok(Self { path, file })
     }
 
@@ -173,10 +169,22 @@ impl FileReceipts {
     }
 }
 
+/// What came with a clone may be a link to anywhere, or a pipe: neither is opened.
+fn open_ordinary(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    #[cfg(unix)]
+    return vanta_kernel::store::open_file(path, options).map_err(|error| match error {
+        vanta_kernel::store::StoreError::Io { source, .. } => source,
+        other => io::Error::other(other.to_string()),
+    });
+    #[cfg(not(unix))]
+    options.open(path)
+}
+
 /// The highest `seq` the file holds of `session`; lines that do not parse (a torn tail) are passed over.
 fn last_seq(path: &Path, session: &SessionId) -> io::Result<u64> {
     let mut last = 0;
-    for line in BufReader::new(File::open(path)?).split(b'\n') {
+    let file = open_ordinary(path, OpenOptions::new().read(true))?;
+    for line in BufReader::new(file).split(b'\n') {
         if let Ok(receipt) = serde_json::from_slice::<Receipt>(&line?)
             && receipt.session == *session
         {

@@ -3,7 +3,7 @@
 //! Rules look at how the kernel read the actions (programs, sub-commands, paths), never at their text.
 
 use serde::{Deserialize, Serialize};
-use vanta_kernel::{Action, Effect, PathClass, Reading, Risk, Scope, Verdict, read};
+use vanta_kernel::{Action, Effect, PathClass, Reading, Risk, Scope, Verdict, assess, read};
 
 use crate::tool::{EffectClass, ToolSpec};
 
@@ -57,6 +57,9 @@ pub struct Rule {
     tool: String,
     descriptor: String,
     matching: RuleMatch,
+    /// The kernel's rule whose Ask a yes was given to; a yes without one answers every Ask.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    finding: Option<String>,
 }
 
 /// What a rule answers.
@@ -79,7 +82,8 @@ pub enum RuleEffect {
 pub enum RuleMatch {
     /// Exactly this act: tool and arguments, by digest.
     Exact(String),
-    /// Every simple command of the line is this program, and sub-command if named.
+    /// Some simple command of the line is this program, and sub-command if named. Can only tighten: a yes to a program
+    /// would be a yes to any option of it, and options run code and write files.
     Program {
         /// The program's base name.
         program: String,
@@ -94,7 +98,14 @@ impl Rule {
     /// Answers `effect` to calls of `tool` that fit `matching`.
     #[must_use]
     pub fn new(effect: RuleEffect, tool: &ToolSpec, matching: RuleMatch) -> Self {
-        Self { effect, tool: tool.name().to_owned(), descriptor: tool.digest(), matching }
+        Self { effect, tool: tool.name().to_owned(), descriptor: tool.digest(), matching, finding: None }
+    }
+
+    /// Limits a yes to Asks that the kernel's rule `finding` raised, such as `overwrite.scope`.
+    #[must_use]
+    pub fn only_for(mut self, finding: impl Into<String>) -> Self {
+        self.finding = Some(finding.into());
+        self
     }
 
     /// What it answers.
@@ -123,22 +134,21 @@ impl Rule {
                 RuleMatch::Exact(digest) => digest == act.digest,
                 RuleMatch::Tool => true,
                 RuleMatch::Program { program, subcommand } => {
-                    let named = |command: &vanta_kernel::Command| {
-                        command.program() == program
-                            && (subcommand.is_none() || command.subcommand() == subcommand.as_deref())
-                    };
-                    let mut commands = act.readings.iter().flat_map(Reading::commands).peekable();
-                    // A no is meant for any such command, a yes only for lines of nothing else.
-                    match self.effect {
-                        RuleEffect::Allow => {
-                            commands.peek().is_some()
-                                && act.readings.iter().all(|r| !r.is_opaque())
-                                && commands.all(named)
-                        }
-                        RuleEffect::Ask | RuleEffect::Deny => commands.any(named),
-                    }
+                    self.effect != RuleEffect::Allow && act.runs(program, subcommand.as_deref())
                 }
             }
+    }
+
+    /// Whether a yes to this rule is a yes to each Ask the act raised.
+    fn answers(&self, act: &Act<'_>, verdict: &Verdict) -> bool {
+        let raised =
+            |verdict: &Verdict| self.finding.as_deref().is_none_or(|rule| rule == verdict.finding().rule());
+        raised(verdict)
+            && act.actions.iter().map(|action| assess(action, act.scope)).all(|one| match one {
+                Verdict::Allow(_) => true,
+                Verdict::Ask(_) => raised(&one),
+                Verdict::Block(_) => false,
+            })
     }
 }
 
@@ -168,28 +178,38 @@ pub(crate) struct Act<'a> {
     digest: &'a str,
     actions: &'a [Action],
     readings: Vec<Reading>,
+    scope: &'a Scope,
 }
 
 impl<'a> Act<'a> {
-    pub(crate) fn new(spec: &'a ToolSpec, digest: &'a str, actions: &'a [Action], scope: &Scope) -> Self {
-        Self { spec, digest, actions, readings: actions.iter().map(|action| read(action, scope)).collect() }
+    pub(crate) fn new(spec: &'a ToolSpec, digest: &'a str, actions: &'a [Action], scope: &'a Scope) -> Self {
+        Self {
+            spec,
+            digest,
+            actions,
+            readings: actions.iter().map(|action| read(action, scope)).collect(),
+            scope,
+        }
     }
 
-    /// Rules a prompt may offer for this call, narrowest first.
-    pub(crate) fn offers(&self) -> Vec<Rule> {
-        let allow = |matching| Rule::new(RuleEffect::Allow, self.spec, matching);
+    /// Rules a prompt may offer for this call, narrowest first: this very call, and, where the tool is no shell, any
+    /// call of it that raises the same question.
+    pub(crate) fn offers(&self, verdict: &Verdict) -> Vec<Rule> {
+        let allow = |matching| {
+            Rule::new(RuleEffect::Allow, self.spec, matching).only_for(verdict.finding().rule().to_owned())
+        };
         let mut offers = vec![allow(RuleMatch::Exact(self.digest.to_owned()))];
-        if let ([Action::Shell { .. }], [reading]) = (self.actions, self.readings.as_slice())
-            && let [command] = reading.commands()
-            && !reading.is_opaque()
-        {
-            offers.push(allow(RuleMatch::Program {
-                program: command.program().to_owned(),
-                subcommand: command.subcommand().map(str::to_owned),
-            }));
+        let runs_code = |action: &Action| matches!(action, Action::Shell { .. } | Action::Text { .. });
+        if !self.actions.iter().any(runs_code) {
+            offers.push(allow(RuleMatch::Tool));
         }
-        offers.push(allow(RuleMatch::Tool));
         offers
+    }
+
+    fn runs(&self, program: &str, subcommand: Option<&str>) -> bool {
+        self.readings.iter().flat_map(Reading::commands).any(|command| {
+            command.program() == program && (subcommand.is_none() || command.subcommand() == subcommand)
+        })
     }
 
     fn only_overwrites_in_scope(&self) -> bool {
@@ -256,7 +276,9 @@ pub(crate) fn rule_on(verdict: &Verdict, act: &Act<'_>, rules: &[Rule], mode: Mo
     match verdict.risk() {
         Risk::Allow => Ruling::Run,
         Risk::Block => Ruling::Deny(verdict.finding().reason().to_owned()),
-        Risk::Ask if fitting().any(|rule| rule.effect == RuleEffect::Allow) => Ruling::Run,
+        Risk::Ask if fitting().any(|rule| rule.effect == RuleEffect::Allow && rule.answers(act, verdict)) => {
+            Ruling::Run
+        }
         Risk::Ask if mode == Mode::AcceptEdits && act.only_overwrites_in_scope() => Ruling::Run,
         Risk::Ask if mode == Mode::Auto && (act.only_overwrites_in_scope() || act.only_reads_elsewhere()) => {
             Ruling::Run

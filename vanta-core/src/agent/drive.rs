@@ -168,7 +168,13 @@ impl Drive {
 
     /// The ledger knows the question first, so that an answer from anywhere finds it; then the approver is asked.
     async fn ask(&mut self, question: Question) -> Result<(), AgentError> {
-        let item = self.parts.ledger.propose(&question.proposal()).await?;
+        let item = match self.parts.ledger.propose(&question.proposal()).await {
+            Ok(item) => item,
+            Err(refused @ (LedgerError::Refused { .. } | LedgerError::Unwritable(_))) => {
+                return Ok(self.run.unaskable(question.call_id(), &refused)?);
+            }
+            Err(error) => return Err(error.into()),
+        };
         let question = question.filed_as(item.id());
         let decision = match Decision::of(&item) {
             Some(decision) => decision,

@@ -81,6 +81,7 @@ impl StoreErrorOrGone {
 fn of_store(error: StoreError) -> LedgerError {
     match error {
         StoreError::Damaged { .. } | StoreError::BadKey { .. } => LedgerError::Damaged(error.to_string()),
+        StoreError::Unwritable => LedgerError::Unwritable(error.to_string()),
         StoreError::TooNew { .. } => LedgerError::TooNew(error.to_string()),
         other => LedgerError::Storage(other.to_string()),
     }

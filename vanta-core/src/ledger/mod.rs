@@ -80,6 +80,9 @@ pub enum LedgerError {
         #[source]
         reason: ApprovalError,
     },
+    /// The record cannot be written in the ledger's format, however often it is tried.
+    #[error("{0}")]
+    Unwritable(String),
     /// There is no such item.
     #[error("there is no approval {0}; list all approvals to see those there are")]
     Unknown(ApprovalId),

@@ -4,7 +4,7 @@ use vanta_kernel::{Action, Approval, ApprovalId, ApprovalStatus, Finding, Raised
 
 use super::state::{Requested, Stage};
 use super::step::{Described, Execution, UnexpectedAnswer};
-use super::{ModelCall, Outcome, Run};
+use super::{ModelCall, Outcome, Run, binding};
 use crate::approver::{Decision, Question};
 use crate::clock::Timestamp;
 use crate::effect::EffectDisposition;
@@ -52,7 +52,7 @@ impl Run {
 
     fn take_reply(&mut self, reply: &ModelReply) {
         let turn = self.state.turn;
-        let message = self.state.with_unique_ids(reply.message(), turn);
+        let message = self.state.admitted(reply.message(), turn);
         let proposed: Vec<Entry> = message
             .tool_calls()
             .map(|call| Entry::ToolProposed { call: call.id().clone(), tool: call.name().to_owned() })
@@ -90,8 +90,10 @@ impl Run {
         match described {
             Ok(described) => {
                 let actions = self.or_opaque(index, described.actions);
+                let executions = self.state.executions;
                 self.set_stage(index, Stage::Described);
                 if let Some(call) = self.state.calls.get_mut(index) {
+                    call.described_after = executions;
                     call.actions = actions.into();
                     call.scripts = described.scripts;
                 }
@@ -144,7 +146,8 @@ impl Run {
                 Ruling::Deny(format!("blocked ({}): {}", finding.rule(), finding.reason()))
             }
             Verdict::Allow(_) | Verdict::Ask(_) => {
-                let act = Act::new(spec, &call.digest, &call.actions, &self.settings.scope);
+                let exact = binding::exact_digest(call);
+                let act = Act::new(spec, &exact, &call.actions, &self.settings.scope);
                 rule_on(&verdict, &act, &self.rules(), self.settings.mode)
             }
         };
@@ -218,6 +221,16 @@ impl Run {
         Ok(())
     }
 
+    /// The question cannot be put to the ledger, and never will be: the call is refused.
+    ///
+    /// # Errors
+    /// [`UnexpectedAnswer`] when nobody was asked about the call.
+    pub fn unaskable(&mut self, call: &CallId, why: &LedgerError) -> Answer {
+        let index = self.expect("unaskable", call, |stage| stage == Stage::Asking)?;
+        self.refuse(index, format!("not run: {why}"));
+        Ok(())
+    }
+
     fn note_request(&mut self, index: usize, question: &Question, approval: ApprovalId) {
         let requested =
             Requested { approval, binding: question.binding().to_owned(), expires_ms: question.expires_ms() };
@@ -226,6 +239,7 @@ impl Run {
             return;
         }
         call.requested = Some(requested);
+        call.rechecked = false;
         let (call, binding, expires_ms) =
             (call.call.id().clone(), question.binding().to_owned(), question.expires_ms());
         self.push(Entry::ApprovalRequested { call, approval, binding, expires_ms });

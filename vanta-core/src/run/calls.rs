@@ -30,6 +30,9 @@ impl Run {
             return;
         }
         self.start_calls(now);
+        if self.state.calls.iter().any(|call| call.stage.is_undecided()) {
+            return;
+        }
         let open = self.state.calls.iter().any(|call| call.stage.is_under_way());
         if self.outbox.is_empty() && !open && self.ending.is_none() {
             let waits =
@@ -115,6 +118,9 @@ impl Run {
             self.end(Outcome::LimitReached { limit });
             return false;
         }
+        if self.recheck(index) {
+            return false;
+        }
         let Some(call) = self.state.calls.get(index) else { return false };
         let attempt = call.attempt + 1;
         let pending = Entry::ToolPending {
@@ -134,6 +140,20 @@ impl Run {
             self.push_started(index);
         }
         self.set_stage(index, stage);
+        true
+    }
+
+    /// Sends a call that runs script files back to be described, when they may have changed since: another tool ran
+    /// meanwhile, or a person took their time. If they did not change, its approval still fits.
+    fn recheck(&mut self, index: usize) -> bool {
+        let executions = self.state.executions;
+        let Some(call) = self.state.calls.get_mut(index) else { return false };
+        let person = matches!(call.stage, Stage::Approved(_)) && !call.rechecked;
+        if call.scripts.is_empty() || (call.described_after == executions && !person) {
+            return false;
+        }
+        call.rechecked = true;
+        call.stage = Stage::New;
         true
     }
 
@@ -193,18 +213,20 @@ impl Run {
     fn ask(&self, call: &Call, now: Timestamp) -> Option<Step> {
         let scope = &self.settings.scope;
         let expires_ms = expiry(call, now);
-        let act = Act::new(self.settings.tool(call.call.name())?, &call.digest, &call.actions, scope);
+        let exact = binding::exact_digest(call);
+        let verdict = call.verdict.clone()?;
+        let act = Act::new(self.settings.tool(call.call.name())?, &exact, &call.actions, scope);
         Some(Step::AskHuman(Question {
             session: self.settings.session.clone(),
             call: call.call.id().clone(),
             tool: call.call.name().to_owned(),
             arguments: arguments(call)?,
             actions: Arc::clone(&call.actions),
-            verdict: call.verdict.clone()?,
+            rules: act.offers(&verdict),
+            verdict,
             binding: binding::binding(&self.settings.session, scope.root(), call, expires_ms),
             expires_ms,
             raised_by: call.raised_by,
-            rules: act.offers(),
             scope: Arc::clone(scope),
             approval: None,
         }))

@@ -8,7 +8,7 @@ use vanta_kernel::{Action, ApprovalId, RaisedBy, Verdict};
 
 use crate::clock::Timestamp;
 use crate::effect::EffectDisposition;
-use crate::message::{CallId, ContentPart, Message, ToolCall, ToolResult};
+use crate::message::{Args, CallId, ContentPart, Message, ToolCall, ToolResult};
 use crate::permission::Rule;
 use crate::provider::{FinishReason, ModelReply, Usage};
 use crate::run::Outcome;
@@ -63,6 +63,10 @@ pub(super) struct Call {
     pub(super) digest: String,
     pub(super) actions: Arc<[Action]>,
     pub(super) scripts: Vec<(String, String)>,
+    /// How many executions there had been when it was described.
+    pub(super) described_after: u32,
+    /// Described once more after its approval.
+    pub(super) rechecked: bool,
     pub(super) verdict: Option<Verdict>,
     pub(super) raised_by: RaisedBy,
     pub(super) requested: Option<Requested>,
@@ -138,6 +142,8 @@ impl Call {
             digest: String::new(),
             actions: Arc::from([]),
             scripts: Vec::new(),
+            described_after: 0,
+            rechecked: false,
             verdict: None,
             raised_by: RaisedBy::Kernel,
             requested: None,
@@ -254,26 +260,64 @@ impl State {
         self.active + self.began.map_or(Duration::ZERO, |began| now.since(began))
     }
 
-    /// `message` with every call id made unique within the session; results are paired by it.
-    pub(super) fn with_unique_ids(&self, message: &Message, turn: u32) -> Message {
+    /// `message` as the session keeps it: every call id unique within the session and fit to be written down, names
+    /// and arguments of a size that can be shown. Results are paired by the ids.
+    pub(super) fn admitted(&self, message: &Message, turn: u32) -> Message {
         let mut seen = HashSet::new();
-        let taken = |id: &CallId, seen: &HashSet<CallId>| self.used_ids.contains(id) || seen.contains(id);
         let mut parts = message.parts().to_vec();
-        let mut renamed = false;
-        for part in &mut parts {
+        let mut changed = false;
+        for (n, part) in parts.iter_mut().enumerate() {
             let ContentPart::ToolCall(call) = part else { continue };
-            let mut id = call.id().clone();
-            for n in 0.. {
-                if !id.as_str().is_empty() && !taken(&id, &seen) {
-                    break;
-                }
-                id = CallId::new(format!("{}_t{turn}n{n}", call.id()));
-                renamed = true;
-            }
+            let known = self.used_ids.contains(call.id()) || seen.contains(call.id());
+            let fits = is_plain(call.id()) && !known;
+            let id = if fits { call.id().clone() } else { self.fresh_id(call.id(), turn, n, &seen) };
             seen.insert(id.clone());
-            *call = call.clone().with_id(id);
+            if !fits || call.name().len() > MAX_NAME || call.args().raw().len() > MAX_ARGUMENTS {
+                *call = bounded(call, id);
+                changed = true;
+            }
         }
-        if renamed { Message::new(message.role(), parts) } else { message.clone() }
+        if changed { Message::new(message.role(), parts) } else { message.clone() }
+    }
+
+    fn fresh_id(&self, given: &CallId, turn: u32, n: usize, seen: &HashSet<CallId>) -> CallId {
+        let stem = if is_plain(given) { given.as_str() } else { "call" };
+        let mut id = CallId::new(format!("{stem}_t{turn}n{n}"));
+        while self.used_ids.contains(&id) || seen.contains(&id) {
+            id = CallId::new(format!("{id}x"));
+        }
+        id
+    }
+}
+
+/// Longest call id that is taken over from a model.
+const MAX_ID: usize = 128;
+
+/// Longest tool name that is kept; no tool has a longer one.
+const MAX_NAME: usize = 128;
+
+/// Most bytes of arguments of one call.
+const MAX_ARGUMENTS: usize = 4 * 1024 * 1024;
+
+/// Ids come from a server and end up in files, digests and command lines.
+fn is_plain(id: &CallId) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':');
+    (1..=MAX_ID).contains(&id.as_str().len()) && id.as_str().bytes().all(plain)
+}
+
+fn bounded(call: &ToolCall, id: CallId) -> ToolCall {
+    let name: String = call.name().chars().take(MAX_NAME).collect();
+    let args = match call.args().raw().len() {
+        size if size > MAX_ARGUMENTS => Args::invalid(
+            "",
+            format!("{size} bytes are more than the {MAX_ARGUMENTS} that one call may have"),
+        ),
+        _ => call.args().clone(),
+    };
+    let bounded = ToolCall::new(id, name, args);
+    match call.origin() {
+        Some(origin) => bounded.with_origin(origin.clone()),
+        None => bounded,
     }
 }
 

@@ -16,12 +16,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use vanta_kernel::store::{StoreError as KernelError, make_folder, open_file, sync_folder};
 
 use super::Record;
 use super::frame;
 use super::lease::LeaseFile;
 use super::store::{
-    Durability, Lease, Owner, SessionId, SessionLog, SessionStore, SessionSummary, StoreError,
+    Damage, Durability, Lease, Owner, SessionId, SessionLog, SessionStore, SessionSummary, StoreError,
 };
 use crate::clock::{Clock, SystemClock};
 
@@ -54,7 +55,10 @@ impl FileSessionStore {
     /// When the folder cannot be made.
     pub fn open(dir: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let dir = dir.into();
-        create_private_dir(&dir).map_err(|source| io_error("make", &dir, source))?;
+        if let Some(parent) = dir.parent() {
+            fs::create_dir_all(parent).map_err(|source| io_error("make", parent, source))?;
+        }
+        make_folder(&dir).map_err(of_kernel)?;
         Ok(Self { dir, ends: Arc::default() })
     }
 
@@ -70,14 +74,29 @@ impl FileSessionStore {
 
     /// Opens the log for appending and takes the operating system's lock on it, until the file is dropped.
     fn lock(&self, id: &SessionId) -> Result<File, StoreError> {
-        let path = self.log_path(id);
-        let file =
-            OpenOptions::new().read(true).append(true).open(&path).map_err(|source| match source.kind() {
-                io::ErrorKind::NotFound => StoreError::NotFound(id.clone()),
-                _ => io_error("open", &path, source),
-            })?;
-        file.lock().map_err(|source| io_error("lock", &path, source))?;
+        let file = self.open_log(id, OpenOptions::new().read(true).append(true))?;
+        file.lock().map_err(|source| io_error("lock", &self.log_path(id), source))?;
         Ok(file)
+    }
+
+    /// Opens the log of a session whose folder is a folder: what came with a clone may be a link to anywhere.
+    fn open_log(&self, id: &SessionId, options: &mut OpenOptions) -> Result<File, StoreError> {
+        let dir = self.path_of(id);
+        match fs::symlink_metadata(&dir) {
+            Ok(found) if !found.is_dir() => {
+                return Err(StoreError::NotAFile { path: dir.display().to_string() });
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(StoreError::NotFound(id.clone()));
+            }
+            _ => {}
+        }
+        open_file(&self.log_path(id), options).map_err(|error| match of_kernel(error) {
+            StoreError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                StoreError::NotFound(id.clone())
+            }
+            other => other,
+        })
     }
 
     fn lease_path(&self, id: &SessionId) -> PathBuf {
@@ -86,12 +105,25 @@ impl FileSessionStore {
 
     fn lease(&self, id: &SessionId) -> Result<Option<LeaseFile>, StoreError> {
         let path = self.lease_path(id);
-        LeaseFile::read(&path).map_err(|source| io_error("read", &path, source))
+        let file = match open_file(&path, OpenOptions::new().read(true)) {
+            Err(KernelError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                return Ok(None);
+            }
+            opened => opened.map_err(of_kernel)?,
+        };
+        LeaseFile::read(file).map(Some).map_err(|source| io_error("read", &path, source))
     }
 
     fn set_lease(&self, id: &SessionId, lease: &LeaseFile) -> Result<(), StoreError> {
         let path = self.lease_path(id);
-        lease.write(&path).map_err(|source| io_error("write", &path, source))
+        let fresh = path.with_extension("new");
+        let options = &mut OpenOptions::new();
+        let file = open_file(&fresh, options.write(true).create(true).truncate(true)).map_err(of_kernel)?;
+        // Replaced by rename, so that a reader sees a whole one.
+        lease
+            .write(&file)
+            .and_then(|()| fs::rename(&fresh, &path))
+            .map_err(|source| io_error("write", &path, source))
     }
 
     /// The present lease, if it is `lease`.
@@ -111,13 +143,12 @@ impl FileSessionStore {
             }
             Err(source) => return Err(io_error("make", &dir, source)),
         }
+        make_folder(&dir).map_err(of_kernel)?;
         let log = self.log_path(id);
-        restrict(&dir)
-            .and_then(|()| create_private(&log))
-            .and_then(|file| file.sync_all())
-            .and_then(|()| sync_dir(&dir))
-            .and_then(|()| sync_dir(&self.dir))
-            .map_err(|source| io_error("make", &log, source))
+        let file = open_file(&log, OpenOptions::new().write(true).create_new(true)).map_err(of_kernel)?;
+        file.sync_all().map_err(|source| io_error("make", &log, source))?;
+        sync_folder(&dir).map_err(of_kernel)?;
+        sync_folder(&self.dir).map_err(of_kernel)
     }
 
     fn do_claim(&self, id: &SessionId, owner: &Owner, ttl: Duration) -> Result<Lease, StoreError> {
@@ -130,8 +161,7 @@ impl FileSessionStore {
         let (end, repaired) = self.verify(id, &file)?;
         let fence = before.map_or(0, |lease| lease.fence) + 1;
         self.set_lease(id, &LeaseFile { fence, expires: now.after(ttl), owner: Some(owner.clone()) })?;
-        let dir = self.path_of(id);
-        sync_dir(&dir).map_err(|source| io_error("sync", &dir, source))?;
+        sync_folder(&self.path_of(id)).map_err(of_kernel)?;
         self.remember(id, Some(end));
         Ok(Lease::new(id.clone(), fence).with_repaired(repaired))
     }
@@ -146,25 +176,33 @@ impl FileSessionStore {
         }
         let whole = bytes.len() as u64 - log.torn_bytes;
         if log.torn_bytes > 0 {
-            self.quarantine(id, file, &bytes, whole).map_err(|source| io_error("repair", &path, source))?;
+            // A file without one whole record is no session that was interrupted; it may be anything.
+            if log.records.is_empty() {
+                let damage = Damage { line: 1, what: "no record is whole".to_owned() };
+                return Err(StoreError::Damaged { session: id.clone(), damage });
+            }
+            self.quarantine(id, file, &bytes, whole)?;
         }
         Ok((End { bytes: whole, next_seq: log.records.len() as u64 + 1 }, log.torn_bytes))
     }
 
-    fn quarantine(&self, id: &SessionId, file: &File, bytes: &[u8], whole: u64) -> io::Result<()> {
+    fn quarantine(&self, id: &SessionId, file: &File, bytes: &[u8], whole: u64) -> Result<(), StoreError> {
         let dir = self.path_of(id).join("quarantine");
-        create_private_dir(&dir)?;
+        make_folder(&dir).map_err(of_kernel)?;
         let torn = bytes.get(usize::try_from(whole).unwrap_or(usize::MAX)..).unwrap_or_default();
         // Named by where it was cut; a second cut at the same place keeps both.
-        let side = (0u32..).map(|n| dir.join(format!("tail-{whole}-{n}"))).find(|path| !path.exists());
-        if let Some(side) = side {
-            let mut side = create_private(&side)?;
-            side.write_all(torn)?;
-            side.sync_all()?;
-            sync_dir(&dir)?;
+        let free = |path: &PathBuf| fs::symlink_metadata(path).is_err();
+        if let Some(path) = (0u32..).map(|n| dir.join(format!("tail-{whole}-{n}"))).find(free) {
+            let mut side =
+                open_file(&path, OpenOptions::new().write(true).create_new(true)).map_err(of_kernel)?;
+            side.write_all(torn)
+                .and_then(|()| side.sync_all())
+                .map_err(|source| io_error("write", &path, source))?;
+            sync_folder(&dir).map_err(of_kernel)?;
         }
-        file.set_len(whole)?;
-        file.sync_data()
+        file.set_len(whole)
+            .and_then(|()| file.sync_data())
+            .map_err(|source| io_error("repair", &self.log_path(id), source))
     }
 
     fn do_append(
@@ -232,11 +270,8 @@ impl FileSessionStore {
     }
 
     fn do_read(&self, id: &SessionId) -> Result<SessionLog, StoreError> {
-        let path = self.log_path(id);
-        let bytes = fs::read(&path).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => StoreError::NotFound(id.clone()),
-            _ => io_error("read", &path, source),
-        })?;
+        let file = self.open_log(id, OpenOptions::new().read(true))?;
+        let bytes = read_all(&file).map_err(|source| io_error("read", &self.log_path(id), source))?;
         frame::read_log(id, &bytes)
     }
 
@@ -328,33 +363,12 @@ fn read_all(file: &File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A new file that only this user can read; one that exists is emptied.
-pub(super) fn create_private(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-fn create_private_dir(path: &Path) -> io::Result<()> {
-    fs::create_dir_all(path)?;
-    restrict(path)
-}
-
-fn restrict(dir: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    fs::set_permissions(dir, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
-    #[cfg(not(unix))]
-    let _ = dir;
-    Ok(())
-}
-
-/// A file's name is durable once its folder is synced; elsewhere than on Unix the system does it by itself.
-fn sync_dir(dir: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    File::open(dir)?.sync_all()?;
-    #[cfg(not(unix))]
-    let _ = dir;
-    Ok(())
+fn of_kernel(error: KernelError) -> StoreError {
+    match error {
+        KernelError::Io { path, source } => io_error("use", &path, source),
+        KernelError::NotAFile { path } | KernelError::NotAFolder { path } => {
+            StoreError::NotAFile { path: path.display().to_string() }
+        }
+        other => io_error("use", Path::new("."), io::Error::other(other.to_string())),
+    }
 }

@@ -1,10 +1,9 @@
 //! Who owns a session on disk: the lease in `LOCK`, and whether its owner still lives.
 
 use std::collections::hash_map::RandomState;
-use std::fs;
+use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher};
-use std::io;
-use std::path::Path;
+use std::io::{self, BufReader, Read};
 
 use serde::{Deserialize, Serialize};
 
@@ -21,20 +20,13 @@ pub(super) struct LeaseFile {
 }
 
 impl LeaseFile {
-    pub(super) fn read(path: &Path) -> io::Result<Option<Self>> {
-        match fs::read(path) {
-            Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+    pub(super) fn read(file: File) -> io::Result<Self> {
+        Ok(serde_json::from_reader(BufReader::new(file.take(MAX_BYTES)))?)
     }
 
-    pub(super) fn write(&self, path: &Path) -> io::Result<()> {
-        let fresh = path.with_extension("new");
-        let file = super::file::create_private(&fresh)?;
-        serde_json::to_writer(&file, self)?;
-        file.sync_data()?;
-        fs::rename(&fresh, path)
+    pub(super) fn write(&self, file: &File) -> io::Result<()> {
+        serde_json::to_writer(file, self)?;
+        file.sync_data()
     }
 
     /// Whether somebody other than `owner` drives the session now.
@@ -80,3 +72,6 @@ fn start_time(pid: u32) -> Option<u64> {
     }
     fields.nth(18)?.parse().ok()
 }
+
+/// A lease is a few hundred bytes; a file that is larger is none.
+const MAX_BYTES: u64 = 64 * 1024;

@@ -3,6 +3,7 @@
 //! A session is an append-only list of [`Record`]s; everything a run knows is a fold over them. Stores give it one
 //! owner at a time ([`Lease`]) and refuse an append that does not continue what is there.
 
+#[cfg(unix)]
 mod file;
 mod frame;
 mod lease;
@@ -10,6 +11,7 @@ mod memory;
 mod record;
 mod store;
 
+#[cfg(unix)]
 pub use file::FileSessionStore;
 pub(crate) use frame::{FORMAT, MIN_READER, VERSION};
 pub use memory::MemorySessionStore;

@@ -364,6 +364,12 @@ pub enum StoreError {
         /// What this build does not know.
         what: String,
     },
+    /// A place of the session is a link, a pipe, or of another kind than it should be. Nothing was read or changed.
+    #[error("`{path}` is a link or no ordinary file or folder; move it away")]
+    NotAFile {
+        /// The place.
+        path: String,
+    },
     /// A file could not be read or written.
     #[error("cannot {doing} `{path}`: {source}; {}", what_next(source))]
     Io {

@@ -429,6 +429,126 @@ async fn a_call_that_describes_nothing_waits_for_a_person_like_any_unknown_tool(
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Nothing {}
 
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Run {
+    command: String,
+}
+
+/// A yes to one command is no yes to other options of it, and one to a tool holds for the question that was asked.
+#[tokio::test]
+async fn a_remembered_yes_is_not_stretched() {
+    use vanta_core::typed::tool_fn;
+    let ran = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counter = std::sync::Arc::clone(&ran);
+    let shell = tool_fn("shell", "Runs", move |_: Run| {
+        counter.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        async { "ran" }
+    })
+    .describing(|args: &Run| vec![vanta_core::Action::shell(&args.command)]);
+    let asked = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let questions = std::sync::Arc::clone(&asked);
+    let approver = vanta_core::approver::InteractiveApprover::new(move |question| {
+        questions.lock().unwrap().push(question.rules().len());
+        match question.arguments()["command"].as_str() {
+            Some("git push origin main") => Decision::Remember(question.rules().last().cloned().unwrap()),
+            _ => Decision::Deny,
+        }
+    });
+    let command = |command: &str| json!({"command": command});
+    let model = ScriptedProvider::new()
+        .call("shell", command("git push origin main"))
+        .call("shell", command("git push origin main"))
+        .call("shell", command("git push --receive-pack='touch x;' . main"))
+        .call("shell", command("git push origin main 2>> /etc/motd"))
+        .text("Ok.");
+    let tools = vanta_core::ToolRegistry::new().with(shell);
+    agent(&model).tools(tools).approver(approver).build().unwrap().run("Push").await.unwrap();
+    assert_eq!(*asked.lock().unwrap(), [1, 1, 1], "this very call is on offer, and only that is remembered");
+    assert_eq!(ran.load(std::sync::atomic::Ordering::SeqCst), 2);
+}
+
+/// An approval is for a script as it is when it runs, also when an earlier call of the same reply changes it.
+#[tokio::test]
+async fn a_script_that_changed_after_its_approval_is_asked_about_again() {
+    use vanta_core::typed::tool_fn;
+    let dir = tempfile::tempdir().unwrap();
+    let script = dir.path().canonicalize().unwrap().join("run.sh");
+    std::fs::write(&script, "echo benign").unwrap();
+    let target = script.clone();
+    let edit = tool_fn("edit", "Edits", move |_: Nothing| {
+        std::fs::write(&target, "echo evil").unwrap();
+        async { "edited" }
+    })
+    .describing(|_| vec![vanta_core::Action::edit("run.sh")]);
+    let ran = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let (seen, source) = (std::sync::Arc::clone(&ran), script.clone());
+    let shell = tool_fn("shell", "Runs", move |_: Run| {
+        seen.lock().unwrap().push(std::fs::read_to_string(&source).unwrap());
+        async { "ran" }
+    })
+    .describing(|args: &Run| vec![vanta_core::Action::shell(&args.command)]);
+    let run = json!({"command": "rm old.txt; bash run.sh"});
+    let model = ScriptedProvider::new().calls([("edit", json!({})), ("shell", run)]).text("Ok.");
+    let approver = ScriptedApprover::new([Decision::Approve, Decision::Deny]);
+    let built = Agent::builder()
+        .provider(model)
+        .scope(vanta_core::Scope::new(script.parent().unwrap().to_str().unwrap()).home("/home/dev"))
+        .tools(vanta_core::ToolRegistry::new().with(edit).with(shell))
+        .approver(approver.clone())
+        .build()
+        .unwrap();
+    built.run("Go").await.unwrap();
+    let questions = approver.questions();
+    assert_eq!(questions.len(), 2, "once for the script as it was, once for the script as it is");
+    assert_ne!(questions[0].binding(), questions[1].binding());
+    assert_eq!(ran.lock().unwrap().len(), 0, "the second answer was no");
+}
+
+#[tokio::test]
+async fn an_approval_of_a_script_that_did_not_change_is_asked_for_once() {
+    use vanta_core::typed::tool_fn;
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("run.sh"), "echo benign").unwrap();
+    let shell = tool_fn("shell", "Runs", |_: Run| async { "ran" })
+        .describing(|args: &Run| vec![vanta_core::Action::shell(&args.command)]);
+    let model =
+        ScriptedProvider::new().call("shell", json!({"command": "rm old.txt; bash run.sh"})).text("Ok.");
+    let approver = ScriptedApprover::approve_all();
+    let root = dir.path().canonicalize().unwrap();
+    let built = Agent::builder()
+        .provider(model)
+        .scope(vanta_core::Scope::new(root.to_str().unwrap()).home("/home/dev"))
+        .tools(vanta_core::ToolRegistry::new().with(shell))
+        .approver(approver.clone())
+        .build()
+        .unwrap();
+    let report = built.run("Go").await.unwrap();
+    assert_eq!((approver.questions().len(), results(&report)), (1, vec!["ran".to_owned()]));
+}
+
+#[tokio::test]
+async fn ids_names_and_arguments_of_any_size_cost_the_session_nothing() {
+    let call = |id: String, name: String, args: String| {
+        let call = ToolCall::new(CallId::new(id), name, Args::parse(args));
+        ModelReply::new(
+            Message::new(Role::Assistant, vec![ContentPart::ToolCall(call)]),
+            FinishReason::ToolCalls,
+        )
+    };
+    let big = |n: usize| "x".repeat(n);
+    let look = Probe::look();
+    let model = ScriptedProvider::new()
+        .reply(call(big(1_000_000), "look".into(), "{}".into()))
+        .reply(call("$(touch x)\n".into(), "look".into(), "{}".into()))
+        .reply(call("c".into(), big(1_000_000), "{}".into()))
+        .reply(call("d".into(), "look".into(), format!(r#"{{"n": "{}"}}"#, big(5_000_000))))
+        .text("Ok.");
+    let report = agent(&model).tools(registry([&look])).build().unwrap().run("Look").await.unwrap();
+    assert_eq!((report.text(), look.count()), (Some("Ok."), 2));
+    assert!(report.settlements().iter().all(|s| s.call().as_str().len() <= 200 && s.tool().len() <= 200));
+    assert!(results(&report).iter().all(|result| result.len() < 2_000), "nothing huge is echoed");
+}
+
 #[tokio::test]
 async fn one_call_walks_the_same_steps() {
     let (look, remove) = (Probe::look(), Probe::remove());

@@ -175,3 +175,53 @@ async fn the_golden_session_loads_and_is_written_alike() {
     let written = fs::read(dir.path().join("again/log.jsonl")).unwrap();
     assert_eq!(String::from_utf8_lossy(&written), String::from_utf8_lossy(golden));
 }
+
+/// What came with a clone may be a link to anywhere, or a pipe: it is neither read nor changed, and nothing hangs.
+#[tokio::test]
+async fn planted_links_and_pipes_are_refused() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let dir = tempfile::tempdir().unwrap();
+    let victim = dir.path().join("victim");
+    fs::create_dir(&victim).unwrap();
+    fs::set_permissions(&victim, fs::Permissions::from_mode(0o755)).unwrap();
+    let token = victim.join("token");
+    fs::write(&token, "secret without a newline").unwrap();
+
+    symlink(&victim, dir.path().join("sessions")).unwrap();
+    assert!(matches!(FileSessionStore::open(dir.path().join("sessions")), Err(StoreError::NotAFile { .. })));
+    assert_eq!(fs::metadata(&victim).unwrap().permissions().mode() & 0o777, 0o755, "looking changes nothing");
+
+    let store = FileSessionStore::open(dir.path().join("own")).unwrap();
+    store.create(&id("evil")).await.unwrap();
+    let log = store.path_of(&id("evil")).join("log.jsonl");
+    for plant in ["link", "pipe"] {
+        fs::remove_file(&log).unwrap();
+        match plant {
+            "link" => symlink(&token, &log).unwrap(),
+            _ => drop(std::process::Command::new("mkfifo").arg(&log).status().unwrap()),
+        }
+        let claimed = store.claim(&id("evil"), &Owner::this_process(), TTL).await;
+        assert!(matches!(claimed, Err(StoreError::NotAFile { .. })), "{plant}: {claimed:?}");
+        assert!(matches!(store.read(&id("evil")).await, Err(StoreError::NotAFile { .. })));
+        assert_eq!(store.list().await.unwrap().len(), 0);
+    }
+    symlink(&victim, store.path_of(&id("linked"))).unwrap();
+    assert!(matches!(store.read(&id("linked")).await, Err(StoreError::NotAFile { .. })));
+    assert_eq!(fs::read_to_string(&token).unwrap(), "secret without a newline");
+
+    let receipts = dir.path().join("tool-effects.jsonl");
+    symlink(&token, &receipts).unwrap();
+    assert!(vanta_core::effect::FileReceipts::open(&receipts).is_err());
+}
+
+/// A file that holds no whole record is not a session that was cut off.
+#[tokio::test]
+async fn a_file_without_a_record_is_not_repaired() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = FileSessionStore::open(dir.path()).unwrap();
+    store.create(&id("s")).await.unwrap();
+    fs::write(dir.path().join("s/log.jsonl"), "anything").unwrap();
+    let refused = store.claim(&id("s"), &Owner::this_process(), TTL).await;
+    assert!(matches!(refused, Err(StoreError::Damaged { .. })), "{refused:?}");
+    assert_eq!(fs::read_to_string(dir.path().join("s/log.jsonl")).unwrap(), "anything");
+}

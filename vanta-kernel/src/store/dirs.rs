@@ -133,7 +133,10 @@ fn random() -> io::Result<[u8; 32]> {
 }
 
 /// Makes the folder `path` when missing, and private in any case. Its parent must exist.
-pub(crate) fn make_folder(path: &Path) -> Result<(), StoreError> {
+///
+/// # Errors
+/// [`StoreError::NotAFolder`] for a link or anything else that is no folder; [`StoreError::Io`].
+pub fn make_folder(path: &Path) -> Result<(), StoreError> {
     match DirBuilder::new().mode(0o700).create(path) {
         Ok(()) => sync_folder(path.parent().unwrap_or(path))?,
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -150,7 +153,10 @@ pub(crate) fn make_folder(path: &Path) -> Result<(), StoreError> {
 }
 
 /// Opens the ordinary file `path`, private in any case. Never follows a link, never blocks on a pipe.
-pub(crate) fn open_file(path: &Path, options: &mut OpenOptions) -> Result<File, StoreError> {
+///
+/// # Errors
+/// [`StoreError::NotAFile`] for a link, a pipe or anything else that is no ordinary file; [`StoreError::Io`].
+pub fn open_file(path: &Path, options: &mut OpenOptions) -> Result<File, StoreError> {
     let not_a_file = || StoreError::NotAFile { path: path.into() };
     if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(not_a_file());
@@ -168,7 +174,10 @@ pub(crate) fn open_file(path: &Path, options: &mut OpenOptions) -> Result<File, 
 }
 
 /// Makes the entries of `folder` durable.
-pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+///
+/// # Errors
+/// [`StoreError::Io`].
+pub fn sync_folder(folder: &Path) -> Result<(), StoreError> {
     // A relative path of one word has the empty path as its parent.
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(StoreError::io(folder))

@@ -33,7 +33,7 @@ mod log;
 mod row;
 
 pub use approvals::Approvals;
-pub use dirs::{StateDir, VantaDir};
+pub use dirs::{StateDir, VantaDir, make_folder, open_file, sync_folder};
 pub use error::StoreError;
 pub use events::Events;
 pub use log::Repair;
