@@ -85,7 +85,7 @@ fn one(scope: &Scope, kind: &str, uses: &[(&String, Effect)]) -> Reading {
         if class == PathClass::Secret && *effect == Effect::Delete {
             class = place.standing(&path);
         }
-        if text.contains('$') && *effect == Effect::Delete {
+        if text.contains('$') && *effect == Effect::Delete || starts_unknown(&text) {
             class = PathClass::Unknown;
         }
         let path = super::value::display(&path);
@@ -102,6 +102,15 @@ fn home_variable(path: &str) -> String {
         }
     }
     String::from(path)
+}
+
+/// `$CONFIG/x`, `${DIR}/x`, `$(pwd)/x`: where it lies is only known when something expands it. A name such as
+/// `$id.tsx` is a name.
+fn starts_unknown(path: &str) -> bool {
+    let tail = path.strip_prefix('$').unwrap_or("");
+    let name = tail.split('/').next().unwrap_or("");
+    tail.starts_with(['{', '('])
+        || name.len() > 1 && name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
 }
 
 fn moved(scope: &Scope, from: &String, to: &String) -> Reading {

@@ -3,7 +3,7 @@
 //! Constants, the working directory, functions and aliases of the same line are followed. What single programs do is
 //! in `command/`.
 
-use alloc::sync::Arc;
+use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -70,7 +70,7 @@ impl<'s> Walker<'s> {
         }
         self.bytes_left -= text.len();
         self.nesting += 1;
-        let line = Arc::from(text);
+        let line = Rc::from(text);
         let mut parser = Parser::new(&line, fixed, self.nesting / 2);
         let mut output = Value::default();
         let faults = parse(&mut parser, |list| self.items(list, stdin, &mut output));

@@ -2,7 +2,7 @@
 //!
 //! A parser that goes on after an error: what was understood stays, and [`Faults`] say that something was not.
 
-use alloc::sync::Arc;
+use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
@@ -414,7 +414,7 @@ impl Parser<'_> {
     fn function_body(&mut self, name: String) -> Option<Node> {
         self.separators_after_pipe();
         let node = self.command()?;
-        let body = Arc::new(Vec::from([Item { node, conditional: false, background: false }]));
+        let body = Rc::new(Vec::from([Item { node, conditional: false, background: false }]));
         Some(Node::Function { name, body })
     }
 
@@ -534,7 +534,7 @@ impl Parser<'_> {
             self.faults.syntax = true;
             Word::default()
         });
-        let body = Arc::new(OnceCell::new());
+        let body = Rc::new(OnceCell::new());
         if *kind == RedirectKind::HereDoc {
             self.pending.push(pending(text, &target, &body));
         }
@@ -562,7 +562,7 @@ fn is_name_end(byte: u8) -> bool {
 }
 
 /// The end word of a here-document is taken as written; any quote in it makes the body literal.
-fn pending(operator: &str, target: &Word, body: &Arc<OnceCell<Word>>) -> PendingDoc {
+fn pending(operator: &str, target: &Word, body: &Rc<OnceCell<Word>>) -> PendingDoc {
     let mut end = String::new();
     let mut literal = false;
     for part in &*target.parts {
@@ -571,7 +571,7 @@ fn pending(operator: &str, target: &Word, body: &Arc<OnceCell<Word>>) -> Pending
             literal |= *quoted;
         }
     }
-    PendingDoc { end, strip_tabs: operator == "<<-", literal, body: Arc::clone(body) }
+    PendingDoc { end, strip_tabs: operator == "<<-", literal, body: Rc::clone(body) }
 }
 
 /// Longest first, so that the first match is the right one.

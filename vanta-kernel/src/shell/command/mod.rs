@@ -15,7 +15,9 @@ use crate::rules::act::Act;
 use crate::rules::table::{self, Shape};
 use crate::{Effect, PathClass};
 
+mod carried;
 mod cloud;
+mod consequences;
 mod container;
 mod database;
 mod files;
@@ -25,6 +27,7 @@ mod git;
 mod global;
 mod intent;
 mod interpreter;
+mod literals;
 mod network;
 mod options;
 mod outputs;
@@ -34,6 +37,7 @@ mod process;
 mod settings;
 mod shells;
 mod stream;
+mod tcl;
 mod wrappers;
 
 pub(crate) use options::Options;
@@ -51,6 +55,10 @@ pub(crate) struct Call {
     pub(crate) live: bool,
     /// Its operands stand for everything below them (`find … -exec`).
     pub(crate) tree: bool,
+    /// Where what it has read so far came from.
+    pub(crate) touched: Taint,
+    /// Variables set for it alone that move what it works on.
+    pub(crate) settings: Vec<(String, Value)>,
     pub(crate) command: Command,
 }
 
@@ -63,6 +71,8 @@ impl Call {
             output: Value::default(),
             live: false,
             tree: false,
+            touched: Taint::NONE,
+            settings: Vec::new(),
             command: Command::new(name, span),
         }
     }
@@ -114,7 +124,9 @@ impl Walker<'_> {
         let name = self.program_name(&program, call);
         call.name.clone_from(&name);
         call.command.program = name.into();
+        self.carried_code(call);
         self.dispatch(&program, call);
+        self.consequences(call);
     }
 
     fn run_alias(&mut self, name: &str, text: &str, call: &mut Call) {
@@ -235,10 +247,12 @@ impl Walker<'_> {
         let mut inner = Call::new("", Vec::new(), call.stdin.clone(), call.command.span.clone());
         inner.live = call.live;
         inner.tree = call.tree;
+        inner.settings.clone_from(&call.settings);
         let slot = self.reserve(&inner);
         self.run_fields(fields, &mut inner);
         self.leave_nesting();
         call.output = inner.output;
+        call.touched = call.touched.join(inner.touched);
         self.fill(slot, inner.command);
     }
 }
