@@ -14,6 +14,7 @@ use crate::shell::value::{UNKNOWN, Value};
 impl Walker<'_> {
     /// Judges the code that the arguments of `call` carry, whatever its model says about the rest.
     pub(super) fn carried_code(&mut self, call: &mut Call) {
+        self.behind_exec(call);
         let options = carriers::code_options(&call.name);
         let operands = carriers::runs_operands(&call.name);
         if options.is_empty() && !operands {
@@ -29,6 +30,33 @@ impl Walker<'_> {
             if operands && !arg.text.starts_with('-') && arg.text.contains(' ') {
                 self.carried_line(arg, call);
             }
+        }
+    }
+
+    /// `tool exec rm …`, `tool -- rm …` of a tool whose table does not say that it runs what follows.
+    fn behind_exec(&mut self, call: &mut Call) {
+        let is_tool = table::program(&call.name).is_some_and(|row| {
+            matches!(row.shape, table::Shape::Tool | table::Shape::Model(table::Model::Packages))
+        });
+        if !is_tool {
+            return;
+        }
+        let runner = matches!(call.name.as_str(), "cross-env" | "env-cmd" | "shx");
+        let mut previous = if runner { "--" } else { "" };
+        let mut start = None;
+        for (index, arg) in call.args.iter().enumerate() {
+            let word = arg.text.as_str();
+            if matches!(previous, "--" | "exec" | "shx") && table::DESTROYERS.contains(&word) {
+                start = Some(index);
+                break;
+            }
+            if !(runner && word.contains('=')) {
+                previous = word;
+            }
+        }
+        if let Some(start) = start {
+            let fields = call.args.iter().skip(start).cloned().collect();
+            self.run_inner(fields, call);
         }
     }
 
@@ -52,7 +80,8 @@ impl Walker<'_> {
                     if runs_shell || code.contains(' ') || code.contains('/') {
                         self.carried_line(&value.with_text(code), call);
                     }
-                } else if matches!(call.name.as_str(), "scp" | "sftp") && !value.text.contains('=') {
+                } else if matches!(call.name.as_str(), "cargo" | "scp" | "sftp") && !value.text.contains('=')
+                {
                     self.carried_line(value, call);
                 }
             }
@@ -149,7 +178,10 @@ const LANGUAGES: &[&str] = &[
     "crystal",
     "csi",
     "dotnet-script",
+    "erl",
+    "ghc",
     "gnuplot",
+    "guile",
     "kotlin",
     "kotlinc",
     "latexmk",
@@ -223,9 +255,7 @@ fn is_code_key(key: &str) -> bool {
 /// A value of such a configuration without its quotes and brackets.
 fn unquoted(text: &str) -> String {
     let list = text.trim_start().starts_with('[');
-    let plain: String = text
-        .chars()
-        .filter(|c| !(matches!(c, '"' | '\'') || list && matches!(c, '[' | ']' | ',')))
-        .collect();
+    let plain: String =
+        text.chars().filter(|c| !(matches!(c, '"' | '\'') || list && matches!(c, '[' | ']' | ','))).collect();
     String::from(plain.trim_matches(['!', ' ']))
 }

@@ -35,9 +35,10 @@ impl Walker<'_> {
             self.hidden_command(call);
         }
         let listed = table::subcommand(&call.name, &words);
-        let dry = options.has(&["--dry-run", "--noop", "--check", "--what-if", "--dryrun", "-help", "--help"])
-            && call.name != "gh"
-            || options.has(&["-n"]) && matches!(call.name.as_str(), "cap" | "helmfile" | "kamal");
+        let dry =
+            options.has(&["--dry-run", "--noop", "--check", "--what-if", "--dryrun", "-help", "--help"])
+                && call.name != "gh"
+                || options.has(&["-n"]) && matches!(call.name.as_str(), "cap" | "helmfile" | "kamal");
         let act = match listed {
             Some((_, act)) => act,
             None if shows_values(&words) => Act::SecretShow,
@@ -178,7 +179,16 @@ fn by_verb(name: &str, words: &[&str]) -> Act {
             found = Some(Act::Harmless);
         }
     }
-    found.unwrap_or(Act::CloudChange)
+    // `DeleteInstance`, `service-instance-delete`: the verb leads in one style and trails in the other.
+    let destroys = |word: &str| {
+        let last = word.rsplit('-').next().unwrap_or("");
+        let camel = word.starts_with(|c: char| c.is_ascii_uppercase());
+        let lower = word.to_ascii_lowercase();
+        DESTROYING.binary_search(&last).is_ok()
+            || camel && DESTROYING.iter().any(|verb| verb.len() > 4 && lower.starts_with(verb))
+    };
+    let late = words.iter().take(3).any(|w| destroys(w));
+    found.unwrap_or(if late { Act::CloudDestroy } else { Act::CloudChange })
 }
 
 /// Sorted.

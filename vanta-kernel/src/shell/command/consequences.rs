@@ -26,7 +26,9 @@ impl Walker<'_> {
 
     /// A protected path in the hands of anything but a known reader counts as a change of it.
     fn own_state(&mut self, call: &mut Call) {
-        if own_state::only_reads(&call.name) || runs_its_arguments(&call.name) {
+        let in_place =
+            call.name == "yq" && call.words().any(|w| matches!(w, "-i" | "--inplace" | "--in-place"));
+        if own_state::only_reads(&call.name) && !in_place || runs_its_arguments(&call.name) {
             return;
         }
         let special = self.state.cwd.contains("vanta") || !self.scope.protected_dirs().is_empty();
@@ -82,7 +84,7 @@ impl Walker<'_> {
     /// Where the content of a file came from, without noting that it is used.
     fn file_taint(&self, word: &str) -> Taint {
         let place = self.place();
-        let (path, class) = place.locate(word);
+        let (path, class) = place.locate(word.trim_end_matches('*'));
         if word.is_empty() {
             return Taint::NONE;
         }

@@ -236,7 +236,10 @@ impl Walker<'_> {
             call.live |= live;
             if !is_interactive_shell(&command) {
                 let outer = self.state.mounts.replace(Vec::new());
+                let live_before = self.state.live;
+                self.state.live |= live;
                 self.run_inner(command, call);
+                self.state.live = live_before;
                 self.state.mounts = outer;
             } else {
                 call.fact(Act::RemoteShell);

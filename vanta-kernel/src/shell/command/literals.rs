@@ -16,8 +16,17 @@ use crate::{Effect, PathClass};
 impl Walker<'_> {
     /// Code of a language the kernel does not read.
     pub(super) fn unread_code(&mut self, code: &str, call: &mut Call) {
-        call.fact(Act::RunUnknown);
         let tokens = folded(crate::shell::code::tokens(code, crate::shell::code::Quotes::Shell));
+        let prints = |word: &str| {
+            matches!(
+                word,
+                "disp" | "display" | "echo" | "plot" | "print" | "printf" | "println" | "puts" | "say"
+            ) || word.chars().all(|c| c.is_ascii_digit() || c == '.')
+        };
+        if tokens.iter().any(|t| matches!(t, Token::Command(_)) || matches!(t, Token::Word(w) if !prints(w)))
+        {
+            call.fact(Act::RunUnknown);
+        }
         self.literal_commands(&tokens, call);
         self.evident_deletes(&tokens, call);
         if forks_without_end(&tokens) {

@@ -20,7 +20,9 @@ impl Walker<'_> {
         let every = call.taint().every;
         match call.name.as_str() {
             "killall5" => call.fact(Act::KillAll),
-            "fuser" if !words.iter().any(|w| w.starts_with('-') && w.contains('k')) => {}
+            "fuser" if !words.iter().any(|w| w.starts_with('-') && w.contains('k')) => {
+                call.output = Value::unknown(if is_boundary { Taint::OWN } else { Taint::NONE });
+            }
             _ if is_boundary => call.fact(Act::SelfStop),
             _ if every => call.fact(Act::KillAll),
             "kill" => self.kill_numbers(&words, call),

@@ -88,7 +88,7 @@ impl Walker<'_> {
         if program.is_open() {
             call.fact(Act::RunBuilt);
         }
-        let tokens = code::tokens(&program.text, code::Quotes::DoubleOnly);
+        let tokens = super::literals::folded(code::tokens(&program.text, code::Quotes::DoubleOnly));
         let reads_command = tokens
             .windows(3)
             .any(|w| matches!(w, [Token::Word(_), Token::Sign('|'), Token::Word(g)] if g == "getline"));

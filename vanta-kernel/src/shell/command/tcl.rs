@@ -12,7 +12,7 @@ use crate::shell::value::Value;
 impl Walker<'_> {
     pub(super) fn tcl(&mut self, code: &str, call: &mut Call) {
         let mut sends = false;
-        for line in code.split([';', '\n', '[', ']', '{', '}']) {
+        for line in code.split([';', '\n', '\u{fffd}', '[', ']', '{', '}']) {
             let words: Vec<&str> = line.split_ascii_whitespace().map(|w| w.trim_matches('"')).collect();
             match words.as_slice() {
                 ["exec" | "spawn" | "system", ..] => {

@@ -309,7 +309,8 @@ fn one(
             fetch(walker, lower, args, stage.secret, command);
         }
         Verb::Act(act) => {
-            let boundary = args.iter().any(|a| a.to_ascii_lowercase().contains("vanta"));
+            let listed = stage.listed.clone().unwrap_or_default();
+            let boundary = args.iter().chain(&listed).any(|a| a.to_ascii_lowercase().contains("vanta"));
             if boundary && matches!(act, Act::KillNamed | Act::System) {
                 command.fact(Act::SelfStop, lower);
             }
