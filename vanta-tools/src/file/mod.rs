@@ -66,7 +66,8 @@ async fn describe(
     Ok(vec![action])
 }
 
-async fn offload<T: Send + 'static>(
+/// Does what looks at the disk on a blocking thread.
+pub(crate) async fn offload<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FileError> + Send + 'static,
 ) -> Result<T, FileError> {
     tokio::task::spawn_blocking(work).await.unwrap_or(Err(FileError::Interrupted))

@@ -1,10 +1,12 @@
 //! `shell`: one command, run to its end, with nothing of it left behind.
 //!
-//! The command line is described to the gate as it is, and what was judged is what runs. It gets no terminal, no
+//! The command line is described to the gate as it is, together with what its paths are on disk (`disk.rs`), and
+//! what was judged is what runs. It gets no terminal, no
 //! input and a clean environment (`env.rs`); it is stopped with everything it started at its time limit, when the
 //! call is cancelled and when the call is dropped (`job.rs`); its output is kept in bounded memory (`capture.rs`).
 
 mod capture;
+mod disk;
 mod env;
 mod escaped;
 mod job;
@@ -20,9 +22,10 @@ use serde_json::Value;
 use vanta_core::message::JsonObject;
 use vanta_core::tool::{DescribeContext, DescribeError, EffectClass, ToolContext, ToolOutput, ToolSpec};
 use vanta_core::typed::schema_of;
-use vanta_core::{Action, ClearedCall, Tool};
+use vanta_core::{Action, ClearedCall, Scope, Tool};
 
 use crate::error::FileError;
+use crate::file::offload;
 use crate::path::{Kind, Place};
 use job::{End, Job, Report};
 
@@ -157,24 +160,22 @@ impl Tool for Shell {
         if self.sandbox == Sandbox::Require {
             return Err(DescribeError::new(NO_SANDBOX));
         }
-        let place = args.cwd.as_deref().map(|asked| folder(Place::locate(cx.scope(), asked)?)).transpose()?;
-        let cwd = place.as_ref().map(|place| place.described().to_owned());
-        let mut actions = vec![Action::Shell { command: args.command, cwd, dialect: Default::default() }];
-        // A command sees the directory it runs in, also when it names no path.
-        actions.extend(place.filter(|place| !place.is_inside()).map(|place| Action::list(place.described())));
-        Ok(actions)
+        let scope = cx.scope().clone();
+        Ok(offload(move || described(&args, &scope)).await?)
     }
 
     async fn execute(&self, call: ClearedCall, cx: &ToolContext) -> ToolOutput {
         if self.sandbox == Sandbox::Require {
             return ToolOutput::fail(NO_SANDBOX);
         }
-        let prepared = parse(call.arguments())
-            .and_then(|args| self.prepare(&args, call.actions(), cx).map_err(|error| error.to_string()));
-        let job = match prepared {
+        let args = match parse(call.arguments()) {
+            Ok(args) => args,
+            Err(complaint) => return ToolOutput::fail(complaint),
+        };
+        let job = match self.prepare(args, call.actions(), cx).await {
             Ok(_) if cx.cancel().is_cancelled() => return ToolOutput::fail(FileError::Cancelled.to_string()),
             Ok(job) => job,
-            Err(complaint) => return ToolOutput::fail(complaint),
+            Err(error) => return ToolOutput::fail(error.to_string()),
         };
         let limit = job.limit;
         match job.run(cx.cancel()).await {
@@ -190,22 +191,47 @@ const DESCRIPTION: &str = "Runs a command with bash and returns its output and e
     input. Everything the command started is stopped when it ends. Long output is shortened in the middle.";
 
 impl Shell {
-    fn prepare(&self, args: &ShellArgs, actions: &[Action], cx: &ToolContext) -> Result<Job, FileError> {
+    async fn prepare(&self, args: ShellArgs, actions: &[Action], cx: &ToolContext) -> Result<Job, FileError> {
+        let (limit, command) = (self.limit(&args), args.command.clone());
         let judged = actions
             .iter()
             .any(|action| matches!(action, Action::Shell { command, .. } if *command == args.command));
         if !judged {
             return Err(FileError::Argument("the command is not the one that was cleared".into()));
         }
-        let cwd = match &args.cwd {
-            Some(asked) => Place::cleared(cx.scope(), asked, actions)?,
-            None => Place::locate(cx.scope(), ".")?,
-        };
-        let cwd = folder(cwd)?.real().to_owned();
+        let (scope, actions) = (cx.scope().clone(), actions.to_vec());
+        let cwd = offload(move || {
+            let cwd = match &args.cwd {
+                Some(asked) => Place::cleared(&scope, asked, &actions)?,
+                None => Place::locate(&scope, ".")?,
+            };
+            unchanged(&described(&args, &scope)?, &actions)?;
+            Ok(folder(cwd)?.real().to_owned())
+        })
+        .await?;
         let env = env::environment(std::env::vars_os(), &self.passthrough);
-        let program = [interpreter().into(), OsString::from("-c"), "--".into(), args.command.clone().into()];
-        Ok(Job { program: program.into(), cwd, env, limit: self.limit(args) })
+        let program = [interpreter().into(), OsString::from("-c"), "--".into(), command.into()];
+        Ok(Job { program: program.into(), cwd, env, limit })
     }
+}
+
+/// The command, the folder it sees, and what its paths are on disk now.
+fn described(args: &ShellArgs, scope: &Scope) -> Result<Vec<Action>, FileError> {
+    let place = args.cwd.as_deref().map(|asked| folder(Place::locate(scope, asked)?)).transpose()?;
+    let cwd = place.as_ref().map(|place| place.described().to_owned());
+    let shell = Action::Shell { command: args.command.clone(), cwd, dialect: Default::default() };
+    let facts = disk::facts(&shell, scope);
+    // A command sees the directory it runs in, also when it names no path.
+    let seen = place.filter(|place| !place.is_inside()).map(|place| Action::list(place.described()));
+    Ok([shell].into_iter().chain(seen).chain(facts).collect())
+}
+
+fn unchanged(now: &[Action], judged: &[Action]) -> Result<(), FileError> {
+    if now == judged {
+        return Ok(());
+    }
+    let how = "a path of the command leads elsewhere now, or a file it would replace came or went";
+    Err(FileError::Changed { path: "the command's surroundings".into(), how: how.into() })
 }
 
 fn parse(args: &JsonObject) -> Result<ShellArgs, String> {

@@ -195,3 +195,53 @@ fn effects_are_declared() {
     ];
     assert_eq!(effects, expected.map(|(name, effect)| (name.to_owned(), effect)));
 }
+
+#[tokio::test]
+async fn commands_do_not_go_through_links_unasked() {
+    let place = Place::new();
+    let (root, key) = (&place.root, place.beside.join("key"));
+    fs::create_dir(root.join(".vanta")).unwrap();
+    fs::write(&key, "secret").unwrap();
+    fs::write(root.join(".vanta/approvals.tsv"), "kept").unwrap();
+    fs::write(root.join("full"), "kept").unwrap();
+    symlink(&key, root.join("notes.txt")).unwrap();
+    symlink(".vanta/approvals.tsv", root.join("ap.txt")).unwrap();
+    let (denied, approved) = (Session::new(root, builtin(), false), Session::new(root, builtin(), true));
+    for command in
+        ["cat notes.txt", "cat *.txt", "echo more >> notes.txt", "echo new > full", "cp notes.txt full"]
+    {
+        let answer = denied.call("shell", &json!({"command": command})).await;
+        assert!(!answer.is_ok() && !answer.output().contains("secret"), "{command}: {}", answer.output());
+    }
+    // Not even a person lets the boundary's own state be changed.
+    let blocked = approved.call("shell", &json!({"command": "echo junk >> ap.txt"})).await;
+    assert!(!blocked.is_ok(), "{}", blocked.output());
+    assert_eq!(fs::read_to_string(&key).unwrap(), "secret");
+    assert_eq!(fs::read_to_string(root.join("full")).unwrap(), "kept");
+    assert_eq!(fs::read_to_string(root.join(".vanta/approvals.tsv")).unwrap(), "kept");
+    let read = approved.call("shell", &json!({"command": "cat notes.txt"})).await;
+    assert!(read.is_ok() && read.output().contains("secret"), "{}", read.output());
+}
+
+#[tokio::test]
+async fn a_command_whose_paths_changed_while_a_person_thinks_does_not_run() {
+    let place = Place::new();
+    let (root, note, key) = (&place.root, place.beside.join("note"), place.beside.join("key"));
+    fs::write(&note, "harmless").unwrap();
+    fs::write(&key, "secret").unwrap();
+    symlink(&note, root.join("link")).unwrap();
+    let (link, hidden) = (root.join("link"), key.clone());
+    let person = Meanwhile(move || swap_for_link(&link, &hidden));
+    let answer = Session::with(root, builtin(), person).call("shell", &json!({"command": "cat link"})).await;
+    assert!(
+        !answer.is_ok() && answer.output().contains("changed since it was cleared"),
+        "{}",
+        answer.output()
+    );
+    let new = root.join("out");
+    let appearing = new.clone();
+    let person = Meanwhile(move || fs::write(&appearing, "human").unwrap());
+    let command = json!({"command": format!("cat {} > out", note.display())});
+    let answer = Session::with(root, builtin(), person).call("shell", &command).await;
+    assert!(!answer.is_ok() && fs::read_to_string(&new).unwrap() == "human", "{}", answer.output());
+}
