@@ -109,8 +109,9 @@ fn edit(args: &EditFileArgs, work: &Work) -> Result<String, FileError> {
     let (raw, id) = read_whole(&place)?;
     let before = Print::of(&raw);
     let text = decode(raw).map_err(|what| place.unsuitable(what.name(), "only text can be edited"))?;
-    let (text, report) = apply_all(&place, text, args)?;
+    let (text, report) = apply_all(&place, text, args, work)?;
     let content = text.encode();
+    work.go_on()?;
     save(&place, Basis::File(id), |file| file.write_all(&content))?;
 
     let seen = work.slots.get::<Seen>();
@@ -124,10 +125,16 @@ fn edit(args: &EditFileArgs, work: &Work) -> Result<String, FileError> {
     Ok(report)
 }
 
-fn apply_all(place: &Place, mut text: Text, args: &EditFileArgs) -> Result<(Text, String), FileError> {
+fn apply_all(
+    place: &Place,
+    mut text: Text,
+    args: &EditFileArgs,
+    work: &Work,
+) -> Result<(Text, String), FileError> {
     let several = !args.more_edits.is_empty();
     let mut made = Vec::new();
     for (i, change) in args.changes().enumerate() {
+        work.go_on()?;
         let (changed, lines) = apply(&text, &change).map_err(|mismatch| {
             let which = if several {
                 format!(" (edit {} of {})", i + 1, args.more_edits.len() + 1)

@@ -36,7 +36,7 @@ impl Work {
             scope: cx.scope().clone(),
             slots: cx.slots().clone(),
             actions: call.actions().to_vec(),
-            cancel: cx.cancel().clone(),
+            cancel: cx.cancel().child(),
         }
     }
 
@@ -45,14 +45,28 @@ impl Work {
         Place::cleared(&self.scope, asked, &self.actions)
     }
 
-    /// Does `act` on a blocking thread. Once begun it is finished, so that a write is never half known.
+    /// Refuses to go on once the call was cancelled; asked last before a file is put in place.
+    fn go_on(&self) -> Result<(), FileError> {
+        if self.cancel.is_cancelled() { Err(FileError::Cancelled) } else { Ok(()) }
+    }
+
+    /// Does `act` on a blocking thread. A write that has begun is finished, so that it is never half known.
     async fn run(self, act: impl FnOnce(&Self) -> Result<String, FileError> + Send + 'static) -> ToolOutput {
-        let done =
-            offload(move || if self.cancel.is_cancelled() { Err(FileError::Cancelled) } else { act(&self) });
+        // A call that nobody waits for any more is a cancelled one.
+        let _dropped = CancelOnDrop(self.cancel.clone());
+        let done = offload(move || self.go_on().and_then(|()| act(&self)));
         match done.await {
             Ok(text) => ToolOutput::ok(text),
             Err(error) => ToolOutput::fail(error.to_string()),
         }
+    }
+}
+
+struct CancelOnDrop(CancelToken);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
     }
 }
 

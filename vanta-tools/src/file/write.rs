@@ -82,6 +82,7 @@ fn write(args: &WriteFileArgs, work: &Work) -> Result<String, FileError> {
     } else {
         Basis::Nothing
     };
+    work.go_on()?;
     save(&place, basis, |file| file.write_all(args.content.as_bytes()))?;
     work.slots.get::<Seen>().record(place.real(), Print::of(args.content.as_bytes()));
     let verb = if replaces { "replaced" } else { "created" };

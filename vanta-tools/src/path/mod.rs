@@ -139,9 +139,18 @@ fn judged_path(action: &Action) -> Option<&str> {
     }
 }
 
+/// The longest path that is looked at, in bytes; as on Linux.
+const MAX_PATH: usize = 4096;
+
 fn absolute(scope: &Scope, asked: &str) -> Result<PathBuf, FileError> {
     if asked.is_empty() {
         return Err(FileError::Argument("the path is empty; name a file or directory".into()));
+    }
+    if asked.len() > MAX_PATH {
+        return Err(FileError::Argument(format!(
+            "the path has {} bytes; no path may have more than {MAX_PATH}",
+            asked.len()
+        )));
     }
     if asked.contains('\0') {
         return Err(FileError::Argument("the path holds a NUL character, which no file name can".into()));

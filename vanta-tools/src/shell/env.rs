@@ -77,6 +77,11 @@ const SECRET_PARTS: &[&str] = &[
     "PRIVATEKEY",
     "BEARER",
     "COOKIE",
+    "CONNECTION_STRING",
+    "CONNECTIONSTRING",
+    "CONN_STR",
+    "CONNSTR",
+    "HOOK",
 ];
 
 const SECRET_WORDS: &[&str] = &[
@@ -97,7 +102,6 @@ const SECRET_WORDS: &[&str] = &[
     "PIN",
     "OTP",
     "SESSION",
-    "WEBHOOK",
     "LICENSE",
     "PEM",
     "SALT",
@@ -108,10 +112,30 @@ const OWN_PREFIXES: &[&str] = &["VANTA_", "ANTHROPIC_", "OPENAI_", "GEMINI_", "O
 /// Whether a value looks like a secret under a harmless name.
 fn is_secret_value(value: &str) -> bool {
     let value = value.trim();
+    let lower = value.to_ascii_lowercase();
     SECRET_STARTS.iter().any(|start| value.starts_with(start))
+        || SECRET_FIELDS.iter().any(|field| lower.contains(field))
         || value.contains("PRIVATE KEY-----")
         || has_password_in_url(value)
 }
+
+/// Fields of connection strings and signed addresses, in lower case.
+const SECRET_FIELDS: &[&str] = &[
+    "accountkey=",
+    "sharedaccesskey=",
+    "sharedaccesssignature=",
+    "accesskey=",
+    "secretkey=",
+    "password=",
+    "passwd=",
+    "pwd=",
+    "client_secret=",
+    "access_token=",
+    "api_key=",
+    "apikey=",
+    "x-amz-signature=",
+    "sig=",
+];
 
 const SECRET_STARTS: &[&str] = &[
     "sk-",
@@ -143,11 +167,14 @@ const SECRET_STARTS: &[&str] = &[
     "Basic ",
 ];
 
-/// `scheme://user:password@host`
+/// `scheme://user:password@host`, in any of several addresses.
 fn has_password_in_url(value: &str) -> bool {
-    let Some((_, rest)) = value.split_once("://") else { return false };
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
+    value.split("://").skip(1).any(|rest| {
+        let authority = rest.split(['/', '?', '#', ' ']).next().unwrap_or_default();
+        authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
+            // A password may hold what ends an authority.
+            || rest.split_once('@').is_some_and(|(user, _)| !user.contains(['/', ' ']) && user.contains(':'))
+    })
 }
 
 #[cfg(test)]
@@ -203,12 +230,27 @@ mod tests {
             "ENV",
             "BASH_FUNC_x%%",
             "SSH_ASKPASS",
+            "AZURE_STORAGE_CONNECTION_STRING",
+            "ConnectionStrings__Default",
+            "SLACK_WEBHOOK_URL",
+            "DEPLOY_HOOK",
+            "MYSQL_DSN",
         ] {
             assert!(!passes(name, "value"), "{name}");
         }
-        for value in
-            ["sk-abc", "ghp_abc", "postgres://u:p@h/db", "-----BEGIN RSA PRIVATE KEY-----", "eyJhbGciOi"]
-        {
+        for value in [
+            "sk-abc",
+            "ghp_abc",
+            "postgres://u:p@h/db",
+            "http://plain,amqp://u:p@h",
+            "redis://:p#w@h:6379",
+            "-----BEGIN RSA PRIVATE KEY-----",
+            "eyJhbGciOi",
+            "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=abc==;EndpointSuffix=core.windows.net",
+            "Endpoint=sb://a.net/;SharedAccessKeyName=Root;SharedAccessKey=abc=",
+            "Server=db;User Id=sa;Password=abc",
+            "https://a.blob.net/c?sv=2024&sig=abc",
+        ] {
             assert!(!passes("HARMLESS", value), "{value}");
         }
     }

@@ -1,9 +1,14 @@
 //! Processes that left the group of their command: daemons, and children that took a session of their own.
 //!
 //! Every command gets a mark in its environment, which all it starts inherit. Where the system shows the
-//! environment of processes (Linux), those that still carry the mark when the command is over are killed too.
+//! environment of processes (Linux), those that still carry the mark when the command is over are killed too. So are
+//! those that threw the environment away and still hold the output of the command. A process that did both, and
+//! left the group, is not found.
 
 use std::ffi::OsString;
+use std::io::PipeReader;
+#[cfg(target_os = "linux")]
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The name and value of a mark that no other command of this machine has had.
@@ -42,10 +47,12 @@ impl Mark {
     #[cfg(target_os = "linux")]
     fn kill_pass(&self) -> bool {
         let wanted = format!("{NAME}={}", self.value).into_bytes();
-        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        let carries = |id: i32| {
+            let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|variable| variable == wanted)
+        };
         // `|`, not `||`: every bearer is killed in each pass.
-        ids.fold(false, |killed, id| killed | kill_if_marked(id, &wanted))
+        processes().fold(false, |killed, id| killed | kill_if(id, || carries(id)))
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -57,19 +64,42 @@ impl Mark {
 
 const PASSES: usize = 5;
 
-/// The handle is taken before the look, so that the process that is killed is the one that was looked at.
+/// Kills the processes that hold the other end of `output`, a pipe that only one command got.
 #[cfg(target_os = "linux")]
-fn kill_if_marked(id: i32, wanted: &[u8]) -> bool {
+pub(super) fn kill_holders(output: &PipeReader) {
+    let Ok(stat) = rustix::fs::fstat(output) else { return };
+    let pipe = PathBuf::from(format!("pipe:[{}]", stat.st_ino));
+    let own_program = std::fs::read_link("/proc/self/exe").ok();
+    let holds = |id: i32| {
+        let handles = std::fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
+        let mut targets = handles.filter_map(|handle| std::fs::read_link(handle.path()).ok());
+        // This process, and its children that are about to become the command of another call, hold it for a moment.
+        targets.any(|target| target == pipe)
+            && std::fs::read_link(format!("/proc/{id}/exe")).ok() != own_program
+    };
+    for id in processes() {
+        kill_if(id, || holds(id));
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn kill_holders(_: &PipeReader) {}
+
+#[cfg(target_os = "linux")]
+fn processes() -> impl Iterator<Item = i32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// The handle is taken between two looks, so that the process that is killed is the one that was looked at.
+#[cfg(target_os = "linux")]
+fn kill_if(id: i32, is_it: impl Fn() -> bool) -> bool {
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-    let carries = || {
-        let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|variable| variable == wanted)
-    };
     let Some(pid) = Pid::from_raw(id) else { return false };
-    if !carries() {
+    if !is_it() {
         return false;
     }
     let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return false };
-    carries() && pidfd_send_signal(&handle, Signal::KILL).is_ok()
+    is_it() && pidfd_send_signal(&handle, Signal::KILL).is_ok()
 }

@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 use vanta_core::CancelToken;
 
 use super::capture::Capture;
-use super::escaped::Mark;
+use super::escaped::{Mark, kill_holders};
 
 /// A command to run.
 #[derive(Debug)]
@@ -40,8 +40,18 @@ pub(super) struct Job {
 pub(super) struct Report {
     pub(super) end: End,
     pub(super) output: Capture,
-    /// Something it started in the background still held the output when it ended.
-    pub(super) left_behind: bool,
+    pub(super) left: Left,
+}
+
+/// What is known of processes that outlived the command: those that hold its output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    /// Nobody held it when the command ended.
+    Nothing,
+    /// Somebody did, and is gone.
+    Stopped,
+    /// Somebody does and could not be stopped.
+    Running,
 }
 
 /// How a command ended.
@@ -151,9 +161,12 @@ fn watch(job: Job, control: &Control, answer: oneshot::Sender<io::Result<Report>
         }
     };
     control.state().group = Some(leader);
-    let report = Watch::new(leader, output, limit).until_end(control);
+    let mut watch = Watch::new(leader, output, limit);
+    let end = watch.until_end(control);
+    let held = watch.output.is_some();
     control.signal(Signal::KILL);
     mark.kill_bearers();
+    let report = watch.report(end, held, control);
     // Whoever waits gets the answer before the leader is reaped: a process that cannot be killed (a dead network
     // disk) must not hold the call.
     let _ = answer.send(Ok(report));
@@ -205,7 +218,7 @@ impl Watch {
         }
     }
 
-    fn until_end(mut self, control: &Control) -> Report {
+    fn until_end(&mut self, control: &Control) -> End {
         let end = loop {
             if let Some(end) = self.leader_end() {
                 break end;
@@ -220,8 +233,22 @@ impl Watch {
         };
         // What a pipeline or a background process prints last; held no longer than this.
         self.drain_until(Instant::now() + DRAIN, control);
-        let left_behind = self.output.is_some() && matches!(end, End::Exit(_));
-        Report { end, output: self.capture, left_behind }
+        end
+    }
+
+    /// After the kill: whether the output, when it was `held`, still is.
+    fn report(mut self, end: End, held: bool, control: &Control) -> Report {
+        self.drain_until(Instant::now() + DRAIN, control);
+        if let Some(output) = &self.output {
+            kill_holders(output);
+            self.drain_until(Instant::now() + DRAIN, control);
+        }
+        let left = match (held, &self.output) {
+            (_, Some(_)) => Left::Running,
+            (true, None) => Left::Stopped,
+            (false, None) => Left::Nothing,
+        };
+        Report { end, output: self.capture, left }
     }
 
     /// Asks the group to end, and kills it when it does not.

@@ -27,7 +27,7 @@ use vanta_core::{Action, ClearedCall, Scope, Tool};
 use crate::error::FileError;
 use crate::file::offload;
 use crate::path::{Kind, Place};
-use job::{End, Job, Report};
+use job::{End, Job, Left, Report};
 
 /// Runs a command with `bash`, or `sh` where there is no bash.
 ///
@@ -188,7 +188,7 @@ impl Tool for Shell {
 const NO_SANDBOX: &str = "a sandbox is required and this build has none, so no command is run";
 
 const DESCRIPTION: &str = "Runs a command with bash and returns its output and exit code. There is no terminal and no \
-    input. Everything the command started is stopped when it ends. Long output is shortened in the middle.";
+    input. What it leaves in the background is stopped when it ends. Long output is shortened in the middle.";
 
 impl Shell {
     async fn prepare(&self, args: ShellArgs, actions: &[Action], cx: &ToolContext) -> Result<Job, FileError> {
@@ -210,8 +210,7 @@ impl Shell {
         })
         .await?;
         let env = env::environment(std::env::vars_os(), &self.passthrough);
-        let program = [interpreter().into(), OsString::from("-c"), "--".into(), command.into()];
-        Ok(Job { program: program.into(), cwd, env, limit })
+        Ok(Job { program: program(command), cwd, env, limit })
     }
 }
 
@@ -268,28 +267,49 @@ fn interpreter() -> &'static str {
         .unwrap_or("/bin/sh")
 }
 
+/// `command` behind a shell that first closes whatever this process would hand down by accident: files and
+/// sockets that a library opened without close-on-exec.
+fn program(command: String) -> Vec<OsString> {
+    let shell = interpreter();
+    let gate = if shell.ends_with("bash") { CLOSE_ALL } else { CLOSE_SINGLE_DIGITS };
+    let words = [shell, "-c", gate, shell, shell, "-c", "--"].map(OsString::from);
+    words.into_iter().chain([command.into()]).collect()
+}
+
+// The name of the variable is one that is never passed on, so assigning it changes nothing for the command.
+const CLOSE_ALL: &str = r#"for VANTA_FD in /dev/fd/*; do VANTA_FD=${VANTA_FD##*/}
+case $VANTA_FD in [3-9]|[1-9][0-9]*) eval "exec $VANTA_FD>&-";; esac; done; exec "$@""#;
+
+/// Other shells take no larger numbers.
+const CLOSE_SINGLE_DIGITS: &str =
+    r#"for VANTA_FD in 3 4 5 6 7 8 9; do eval "exec $VANTA_FD>&-"; done; exec "$@""#;
+
 fn answer(report: &Report, limit: Duration) -> ToolOutput {
     let mut text = report.output.text();
     if text.trim().is_empty() {
         text = "[no output]".into();
     }
     let text = text.trim_end_matches('\n');
-    let left = if report.left_behind { "; what it left in the background was stopped" } else { "" };
+    let left = match report.left {
+        Left::Nothing => "",
+        Left::Stopped => "; what still held its output in the background was stopped",
+        Left::Running => "; something it left in the background still runs and could not be stopped",
+    };
     match report.end {
         End::Exit(0) => ToolOutput::ok(format!("{text}\n[exit code 0{left}]")),
         End::Exit(code) => ToolOutput::fail(format!("{text}\n[exit code {code}{left}]")),
         End::Signal(signal) => {
-            ToolOutput::fail(format!("{text}\n[killed by signal {signal}, exit code {}]", 128 + signal))
+            ToolOutput::fail(format!("{text}\n[killed by signal {signal}, exit code {}{left}]", 128 + signal))
         }
         End::TimedOut => ToolOutput::fail(format!(
-            "{text}\n[timed out after {} ms, exit code 124; the command and all it started were stopped. \
+            "{text}\n[timed out after {} ms, exit code 124; the command was stopped with its group{left}. \
              Give a larger timeout_ms (at most {}), or do less at once]",
             limit.as_millis(),
             MAX_TIMEOUT.as_millis()
         )),
         End::Cancelled => {
-            ToolOutput::fail(format!("{text}\n[cancelled; the command and all it started were stopped]"))
+            ToolOutput::fail(format!("{text}\n[cancelled; the command was stopped with its group{left}]"))
         }
-        End::Unknown => ToolOutput::fail(format!("{text}\n[ended, exit code unknown]")),
+        End::Unknown => ToolOutput::fail(format!("{text}\n[ended, exit code unknown{left}]")),
     }
 }

@@ -6,9 +6,11 @@
 //! The new text is data: nothing in it is expanded.
 
 use std::fmt;
+use std::iter::Peekable;
 
 use memchr::memmem::Finder;
 
+use super::MAX_TEXT;
 use super::decode::Text;
 use crate::near;
 
@@ -34,6 +36,8 @@ pub(crate) enum Mismatch {
     Absent(Option<(usize, String)>),
     /// It occurs more than once, overlaps counted, on these lines.
     Ambiguous { count: usize, lines: Vec<usize> },
+    /// The result would be larger than any file that is edited.
+    TooLarge,
     /// The file's encoding is unknown and the change is not plain ASCII between ASCII.
     NotAscii,
 }
@@ -62,6 +66,7 @@ impl fmt::Display for Mismatch {
                     listed.join(", ")
                 )
             }
+            Self::TooLarge => write!(f, "the result would have more than {MAX_TEXT} bytes; replace less at once"),
             Self::NotAscii => f.write_str(
                 "its encoding is not UTF-8 and not known, so only ASCII text that follows an ASCII character can be changed; convert the file to UTF-8 first",
             ),
@@ -91,6 +96,11 @@ pub(crate) fn apply(text: &Text, change: &Change<'_>) -> Result<(Text, Vec<usize
     }
     if !text.is_unicode() && !is_plain(&folded.lf, &found, &old, &new) {
         return Err(Mismatch::NotAscii);
+    }
+    let most =
+        found.len().saturating_mul(new.len()).saturating_add(folded.lf.len() - found.len() * old.len());
+    if u64::try_from(most).is_ok_and(|most| most > MAX_TEXT) {
+        return Err(Mismatch::TooLarge);
     }
     let changed = splice(text.bytes(), &folded, &found, old.as_bytes(), new.as_bytes());
     Ok((text.with_bytes(changed), lines))
@@ -129,16 +139,28 @@ impl Folded {
     fn is_crlf(&self, at: usize) -> bool {
         self.crlf.binary_search(&at).is_ok()
     }
+}
 
-    /// The line ending that a text put over `from..to` should have: that of the first line break inside, else of
-    /// the line it is on, else of the line before.
-    fn ending(&self, from: usize, to: usize) -> &'static [u8] {
-        let newline = |(at, byte): (usize, &u8)| (*byte == b'\n').then_some(at);
-        let after = self.lf.iter().enumerate().skip(from).find_map(newline);
-        let inside = after.filter(|at| *at < to);
-        let before = || self.lf.iter().enumerate().take(from).rev().find_map(newline);
-        match inside.or(after).or_else(before) {
-            Some(at) if self.is_crlf(at) => b"\r\n",
+/// Looks up line endings for places in ascending order; each byte is looked at once, however long the lines are.
+struct Endings<'a> {
+    folded: &'a Folded,
+    breaks: Peekable<memchr::Memchr<'a>>,
+    before: Option<usize>,
+}
+
+impl<'a> Endings<'a> {
+    fn new(folded: &'a Folded) -> Self {
+        Self { folded, breaks: memchr::memchr_iter(b'\n', &folded.lf).peekable(), before: None }
+    }
+
+    /// The line ending that a text put at `from` should have: that of the first line break behind it (inside what
+    /// is replaced, or at the end of its line), else of the line before.
+    fn at(&mut self, from: usize) -> &'static [u8] {
+        while let Some(passed) = self.breaks.next_if(|at| *at < from) {
+            self.before = Some(passed);
+        }
+        match self.breaks.peek().copied().or(self.before) {
+            Some(at) if self.folded.is_crlf(at) => b"\r\n",
             _ => b"\n",
         }
     }
@@ -190,10 +212,11 @@ fn splice(raw: &[u8], folded: &Folded, found: &[usize], old: &[u8], new: &[u8]) 
 
     let mut changed = Vec::with_capacity(raw.len() + found.len() * new.len());
     let mut copied = 0;
+    let mut endings = Endings::new(folded);
     for at in found {
         let (from, to) = (at + head, at + old.len() - tail);
         changed.extend_from_slice(raw.get(copied..folded.raw(from)).unwrap_or_default());
-        let ending = folded.ending(*at, at + old.len());
+        let ending = endings.at(*at);
         for (i, line) in middle.split(|byte| *byte == b'\n').enumerate() {
             if i > 0 {
                 changed.extend_from_slice(ending);

@@ -245,3 +245,19 @@ async fn a_command_whose_paths_changed_while_a_person_thinks_does_not_run() {
     let answer = Session::with(root, builtin(), person).call("shell", &command).await;
     assert!(!answer.is_ok() && fs::read_to_string(&new).unwrap() == "human", "{}", answer.output());
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn files_this_process_holds_open_do_not_reach_commands() {
+    use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
+
+    let place = Place::new();
+    let low = fs::File::create(place.root.join("held-open")).unwrap();
+    let high = fcntl_dupfd_cloexec(&low, 200).unwrap();
+    fcntl_setfd(&low, FdFlags::empty()).unwrap();
+    fcntl_setfd(&high, FdFlags::empty()).unwrap();
+    let command = json!({"command": "ls -l /proc/self/fd; echo \"$0 $# $SHLVL\""});
+    let answer = Session::new(&place.root, builtin(), true).call("shell", &command).await;
+    assert!(answer.is_ok() && !answer.output().contains("held-open"), "{}", answer.output());
+    assert!(answer.output().contains("sh 0 "), "{}", answer.output());
+}

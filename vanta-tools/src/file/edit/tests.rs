@@ -94,3 +94,33 @@ fn a_change_by_someone_else_is_kept_and_told() {
     assert!(edit(&args("a", "x"), &desk.work()).unwrap().contains("changed by someone else"));
     assert_eq!(desk.text(), "x\nb\n");
 }
+
+#[test]
+fn an_edit_that_was_cancelled_meanwhile_saves_nothing() {
+    let desk = Desk::new("old");
+    let work = desk.work();
+    work.cancel.cancel();
+    assert!(matches!(edit(&args("old", "new"), &work), Err(FileError::Cancelled)));
+    assert_eq!(desk.text(), "old");
+}
+
+#[tokio::test]
+async fn a_call_that_was_dropped_saves_nothing() {
+    let desk = Desk::new("old");
+    let (begun, beginning) = tokio::sync::oneshot::channel();
+    let (end, ending) = std::sync::mpsc::channel();
+    let (done, result) = std::sync::mpsc::channel();
+    let call = desk.work().run(move |work| {
+        begun.send(()).unwrap();
+        ending.recv().unwrap();
+        done.send(matches!(edit(&args("old", "new"), work), Err(FileError::Cancelled))).unwrap();
+        Ok(String::new())
+    });
+    let call = tokio::spawn(call);
+    beginning.await.unwrap();
+    call.abort();
+    assert!(call.await.unwrap_err().is_cancelled());
+    end.send(()).unwrap();
+    let refused = tokio::task::spawn_blocking(move || result.recv().unwrap()).await.unwrap();
+    assert!(refused && desk.text() == "old");
+}

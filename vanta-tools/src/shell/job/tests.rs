@@ -52,7 +52,7 @@ async fn a_background_child_neither_holds_the_call_nor_survives_it() {
     let mark = mark(2);
     let begun = Instant::now();
     let report = job(&format!("sleep {mark} & echo mine"), 30_000).run(&CancelToken::new()).await.unwrap();
-    assert!(report.left_behind && report.output.text() == "mine\n" && report.end == End::Exit(0));
+    assert!(report.left == Left::Stopped && report.output.text() == "mine\n" && report.end == End::Exit(0));
     assert!(begun.elapsed() < Duration::from_secs(3) && gone(&mark));
 }
 
@@ -114,4 +114,20 @@ async fn a_daemon_that_left_the_group_is_found_by_its_mark() {
     let command = format!("setsid sh -c 'sleep {mark} & wait' >/dev/null 2>&1 & sleep 0.1; echo done");
     let report = job(&command, 9000).run(&CancelToken::new()).await.unwrap();
     assert!(report.output.text() == "done\n" && gone(&mark));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_process_without_mark_and_group_is_found_by_the_output_it_holds() {
+    let mark = mark(6);
+    let command = format!("env -i setsid sleep {mark} & echo done; sleep 0.1");
+    let report = job(&command, 9000).run(&CancelToken::new()).await.unwrap();
+    assert_eq!((report.output.text().as_str(), report.left), ("done\n", Left::Stopped));
+    assert!(gone(&mark));
+}
+
+#[tokio::test]
+async fn a_command_that_leaves_nothing_says_nothing() {
+    let report = job("sleep 0 & wait; echo done", 9000).run(&CancelToken::new()).await.unwrap();
+    assert_eq!(report.left, Left::Nothing);
 }

@@ -92,3 +92,24 @@ proptest! {
         prop_assert_eq!(once.is_ok(), places == 1 && old != new);
     }
 }
+
+#[test]
+fn a_long_line_takes_time_in_proportion_to_its_length() {
+    let raw = vec![b'a'; 2_000_000];
+    let begun = std::time::Instant::now();
+    assert_eq!(change(&raw, "a", "b", true).unwrap(), vec![b'b'; 2_000_000]);
+    assert!(begun.elapsed() < std::time::Duration::from_secs(10), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn without_a_line_break_behind_it_the_one_before_counts() {
+    assert_eq!(change(b"x\r\nab ab", "b", "\n", true).unwrap(), b"x\r\na\r\n a\r\n");
+    assert_eq!(change(b"b\nb\r\nb", "b", "1\n2", true).unwrap(), b"1\n2\n1\r\n2\r\n1\r\n2");
+}
+
+#[test]
+fn a_result_beyond_all_bounds_is_refused_and_not_built() {
+    let (raw, new) = (vec![b'a'; 1_000_000], "b".repeat(1_000_000));
+    assert_eq!(change(&raw, "a", &new, true), Err(Mismatch::TooLarge));
+    assert_eq!(change(&raw, "aa", "b", true).unwrap().len(), 500_000);
+}
