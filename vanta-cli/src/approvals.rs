@@ -59,8 +59,10 @@ async fn answer(args: &AnswerArgs, answer: Answer) -> Result<u8> {
         print_all(&format!("{}\n", item.to_json()))?;
     }
     let word = if answer == Answer::Approve { "approved" } else { "denied" };
+    let acts: Vec<String> = item.actions().iter().map(action_text).collect();
     note(&format!(
-        "{id} is {word}; go on with: vanta resume {} {}",
+        "{id} is {word}: {}\ngo on with: vanta resume {} {}",
+        one_line(&acts.join("; "), 200),
         quoted(item.session()),
         site.root_flag()
     ));

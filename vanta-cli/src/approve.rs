@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use vanta_core::Action;
 use vanta_core::approver::{Approver, Decision, InteractiveApprover, Question};
 use vanta_core::ledger::{FileLedger, LedgerError, Operator};
-use vanta_core::permission::{Rule, RuleEffect, RuleMatch};
+use vanta_core::permission::{Rule, RuleEffect};
 use vanta_kernel::{Answer, Approval, ApprovalId};
 
 use crate::args::OnAsk;
@@ -111,11 +111,9 @@ fn answer(key: Key, rule: Option<&Rule>) -> Option<(Decision, &'static str)> {
     }
 }
 
-/// The rule that "don't ask again" and "never" would make: a program with its sub-command, else exactly this.
+/// The rule that "don't ask again" and "never" would make: the narrowest, which is exactly this call.
 fn offered(rules: &[Rule]) -> Option<&Rule> {
-    let is_subcommand =
-        |rule: &&Rule| matches!(rule.matching(), RuleMatch::Program { subcommand: Some(_), .. });
-    rules.iter().find(is_subcommand).or_else(|| rules.first())
+    rules.first()
 }
 
 fn shown(question: &Question, rule: Option<&Rule>, paint: Paint) -> String {
@@ -195,27 +193,24 @@ const MOST_LINES: usize = 40;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vanta_core::permission::RuleMatch;
     use vanta_core::tool::ToolSpec;
 
-    fn rules(subcommand: Option<&str>) -> Vec<Rule> {
-        let shell = ToolSpec::new("shell", "Runs a command");
-        let program = RuleMatch::Program { program: "git".into(), subcommand: subcommand.map(str::to_owned) };
-        let rule = |matching| Rule::new(RuleEffect::Allow, &shell, matching);
-        vec![rule(RuleMatch::Exact("d".into())), rule(program), rule(RuleMatch::Tool)]
+    fn rules() -> Vec<Rule> {
+        let write = ToolSpec::new("write_file", "Writes a file");
+        let rule = |matching| Rule::new(RuleEffect::Allow, &write, matching);
+        vec![rule(RuleMatch::Exact("d".into())), rule(RuleMatch::Tool)]
     }
 
     #[test]
-    fn the_offer_is_a_subcommand_or_exactly_this() {
-        let with = rules(Some("push"));
-        assert_eq!(offered(&with).unwrap().to_string(), "allow `git push` in shell");
-        let without = rules(None);
-        assert_eq!(offered(&without).unwrap().matching(), &RuleMatch::Exact("d".into()));
+    fn the_offer_is_exactly_this() {
+        assert_eq!(offered(&rules()).unwrap().to_string(), "allow exactly this call of write_file");
         assert_eq!(offered(&[]), None);
     }
 
     #[test]
     fn only_a_yes_is_a_yes() {
-        let rules = rules(Some("push"));
+        let rules = rules();
         let rule = offered(&rules);
         let given = |key| answer(key, rule).map(|(decision, _)| decision.as_str());
         assert_eq!(given(Key::Char('y')), Some("approve"));

@@ -5,20 +5,22 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use vanta_core::{Limits, Mode};
 use vanta_providers::Secret;
 use vanta_providers::openai_compatible::Preset;
 
 use crate::args::RunOptions;
 use crate::exit::Complaint;
+use crate::text::one_line;
 
 /// Looks up an environment variable; an empty one counts as not set.
 pub(crate) type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Choices of one layer, or of all of them. Also what a session's first record keeps.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct Choices {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) provider: Option<String>,
@@ -65,9 +67,39 @@ impl Choices {
         })
     }
 
-    /// What a session noted. Notes of another version that do not fit are as good as none.
-    pub(crate) fn of_notes(notes: &serde_json::Value) -> Self {
-        serde_json::from_value(notes.clone()).unwrap_or_default()
+    /// What a session noted, and what there is to say about it.
+    ///
+    /// Read field by field, and never looser than it was noted: a mode that cannot be read counts as plan, and
+    /// any other field that cannot be read needs the build that wrote it. Unknown fields are named.
+    pub(crate) fn of_notes(notes: &Value) -> Result<(Self, Vec<String>)> {
+        let mut fields = match notes {
+            // The host that started the session noted nothing.
+            Value::Null => Map::new(),
+            Value::Object(fields) => fields.clone(),
+            _ => return Err(unreadable("settings")),
+        };
+        let mut remarks = Vec::new();
+        let mode = field(&mut fields, "mode").unwrap_or_else(|_| {
+            remarks.push("the mode it noted is not known to this build, so it counts as plan unless --mode says otherwise".to_owned());
+            Some(Mode::Plan)
+        });
+        let choices = Self {
+            provider: field(&mut fields, "provider")?,
+            model: field(&mut fields, "model")?,
+            base_url: field(&mut fields, "base_url")?,
+            mode,
+            max_turns: field(&mut fields, "max_turns")?,
+            max_tokens: field(&mut fields, "max_tokens")?,
+            max_tool_calls: field(&mut fields, "max_tool_calls")?,
+            timeout_ms: field(&mut fields, "timeout_ms")?,
+            tools: field(&mut fields, "tools")?,
+        };
+        let unknown: Vec<String> = fields.keys().map(|name| format!("`{}`", one_line(name, 40))).collect();
+        if !unknown.is_empty() {
+            remarks
+                .push(format!("this build does not know its {}, which does not count", unknown.join(", ")));
+        }
+        Ok((choices, remarks))
     }
 
     /// These choices, and where there are none, those of `lower`.
@@ -164,6 +196,7 @@ impl Endpoint {
         let base_url = base_url.ok_or_else(|| {
             setup(format!("{COMPATIBLE} needs an address: give --base-url, such as http://127.0.0.1:8080/v1"))
         })?;
+        check_address(&base_url, key_variable)?;
         let model = match &choices.model {
             Some(model) => model.clone(),
             // A server of one's own often has one model and does not look at the name.
@@ -173,9 +206,67 @@ impl Endpoint {
                 return Err(setup(complaint));
             }
         };
+        if let (Some(variable), Some(_), true) = (key_variable, &key, is_in_the_clear(&base_url)) {
+            return Err(setup(format!(
+                "`{base_url}` would carry the key of {variable} unencrypted to another machine; use https, or unset {variable}"
+            )));
+        }
         let key = key.map(|key| Secret::from(key.trim()));
         Ok(Self { provider, base_url, model, key })
     }
+}
+
+/// Takes a noted field out of `fields`; it is none where it was not noted.
+fn field<T: DeserializeOwned>(fields: &mut Map<String, Value>, name: &str) -> Result<Option<T>> {
+    let value = fields.remove(name);
+    value.map(|value| serde_json::from_value(value).map_err(|_| unreadable(name))).transpose()
+}
+
+fn unreadable(name: &str) -> anyhow::Error {
+    let complaint = format!("the session needs a newer build: this one cannot read the `{name}` it noted");
+    Complaint::TooNew(complaint).into()
+}
+
+/// The address is a whole one, and holds nothing that is no address: it is noted in the session's files.
+fn check_address(base_url: &str, key_variable: Option<&str>) -> Result<()> {
+    let (scheme, rest) = match base_url.split_once("://") {
+        Some((scheme, rest)) => (Some(scheme), rest),
+        None => (None, base_url),
+    };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if authority.contains('@') || rest.contains(['?', '#']) {
+        // Not shown: it may be a secret.
+        let variable = key_variable.unwrap_or(OPENAI_KEY);
+        return Err(setup(format!(
+            "--base-url and VANTA_OPENAI_BASE_URL take no user name, password or query: the address is noted in the \
+             session's files; put the key into {variable}"
+        )));
+    }
+    match scheme {
+        Some(scheme) if scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https") => Ok(()),
+        Some(_) => {
+            let complaint =
+                format!("`{base_url}` is no address of a model; --base-url begins with http:// or https://");
+            Err(setup(complaint))
+        }
+        None => Err(setup(format!(
+            "`{base_url}` has no scheme; add http:// or, to another machine, https://: --base-url http://{base_url}"
+        ))),
+    }
+}
+
+/// Whether requests to `base_url` cross a network unencrypted.
+fn is_in_the_clear(base_url: &str) -> bool {
+    let Some((scheme, rest)) = base_url.split_once("://") else { return false };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let name = match host.strip_prefix('[') {
+        Some(six) => six.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    let here = name.eq_ignore_ascii_case("localhost")
+        || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+    scheme.eq_ignore_ascii_case("http") && !here
 }
 
 /// How often a failed model request is tried again, when the environment says.
@@ -228,6 +319,28 @@ mod tests {
     }
 
     #[test]
+    fn a_key_does_not_cross_a_network_unencrypted() {
+        for here in
+            ["http://127.0.0.1:8080/v1", "http://localhost/v1", "http://[::1]:1/v1", "https://a.example/v1"]
+        {
+            assert!(!is_in_the_clear(here), "{here}");
+        }
+        for away in [
+            "http://a.example/v1",
+            "HTTP://192.0.2.1",
+            "http://127.0.0.1@a.example/",
+            "http://localhost.a.example",
+        ] {
+            assert!(is_in_the_clear(away), "{away}");
+        }
+        let away = chosen(None, Some("m"), Some("http://192.0.2.1/v1"));
+        let refused =
+            Endpoint::find(&away, &env(&[("OPENAI_API_KEY", "sk-not-shown")])).unwrap_err().to_string();
+        assert!(refused.contains("https") && !refused.contains("sk-not-shown"), "{refused}");
+        assert!(Endpoint::find(&away, &env(&[])).is_ok());
+    }
+
+    #[test]
     fn flags_win_over_environment_and_notes() {
         let notes =
             Choices { max_turns: Some(3), mode: Some(Mode::Plan), ..chosen(Some("groq"), Some("a"), None) };
@@ -263,6 +376,70 @@ mod tests {
         );
         assert!(found(&chosen(Some(COMPATIBLE), None, None), &[]).is_err());
         assert!(found(&chosen(Some(OPENAI), None, None), &[("OPENAI_API_KEY", "o")]).is_err());
+    }
+
+    #[test]
+    fn notes_that_cannot_be_read_loosen_nothing() {
+        let notes = |text: &str| Choices::of_notes(&serde_json::from_str(text).unwrap());
+        for mode in [r#""careful""#, "7", "null", "{}"] {
+            let (choices, remarks) = notes(&format!(r#"{{"mode": {mode}, "max_turns": 3}}"#)).unwrap();
+            assert_eq!((choices.mode, choices.max_turns), (Some(Mode::Plan), Some(3)), "{mode}");
+            assert!(remarks.iter().any(|remark| remark.contains("plan")), "{remarks:?}");
+        }
+        for unreadable in [
+            r#"{"mode": "default", "tools": "read_file"}"#,
+            r#"{"tools": {"allow": ["read_file"]}}"#,
+            r#"{"tools": null}"#,
+            r#"{"max_turns": "3"}"#,
+            r#"{"max_turns": -1}"#,
+            r#"{"max_tokens": 1e99}"#,
+            r#"{"max_tool_calls": 4294967296}"#,
+            r#"{"timeout_ms": [1]}"#,
+            r#"{"provider": 1}"#,
+            r#"{"model": {}}"#,
+            r#"{"base_url": false}"#,
+            "[]",
+            r#""plan""#,
+        ] {
+            let refused = notes(unreadable).unwrap_err();
+            assert_eq!(crate::exit::of_error(&refused), crate::exit::TOO_NEW, "{unreadable}: {refused}");
+        }
+        let (choices, remarks) = notes(r#"{"mode": "plan", "sand\u001bbox": true}"#).unwrap();
+        assert_eq!(choices.mode, Some(Mode::Plan));
+        assert!(matches!(&remarks[..], [remark] if remark.contains(r"`sand\u{1b}box`")), "{remarks:?}");
+        assert_eq!(notes("null").unwrap(), (Choices::default(), Vec::new()));
+    }
+
+    #[test]
+    fn what_is_noted_is_read_back() {
+        let mut choices = chosen(Some("groq"), Some("m"), Some("http://127.0.0.1:1/v1"));
+        (choices.mode, choices.tools) = (Some(Mode::AcceptEdits), Some(vec!["shell".into()]));
+        (choices.max_turns, choices.max_tokens) = (Some(1), Some(2));
+        (choices.max_tool_calls, choices.timeout_ms) = (Some(3), Some(4));
+        let notes = serde_json::to_value(&choices).unwrap();
+        assert_eq!(Choices::of_notes(&notes).unwrap(), (choices, Vec::new()));
+    }
+
+    #[test]
+    fn an_address_is_whole_and_holds_no_credentials() {
+        for good in ["http://127.0.0.1:8080/v1", "HTTPS://a.example", "https://a.example/at@path"] {
+            assert!(check_address(good, None).is_ok(), "{good}");
+        }
+        for secret in [
+            "https://user:s3cret@a.example/v1",
+            "https://s3cret@a.example",
+            "https://a.example/v1?key=s3cret",
+            "https://a.example/v1#s3cret",
+            "user:s3cret@a.example/v1",
+            r"https://a.example\:s3cret@b.example",
+        ] {
+            let refused = check_address(secret, Some("GROQ_API_KEY")).unwrap_err().to_string();
+            assert!(refused.contains("GROQ_API_KEY") && !refused.contains("s3cret"), "{refused}");
+        }
+        for bare in ["127.0.0.1:8080", "a.example/v1", "http:a.example", "http:/a.example"] {
+            assert!(check_address(bare, None).unwrap_err().to_string().contains("add http://"), "{bare}");
+        }
+        assert!(check_address("ftp://a.example", None).unwrap_err().to_string().contains("https://"));
     }
 
     #[test]

@@ -41,6 +41,9 @@ pub(crate) enum Complaint {
     /// It may not be done.
     #[error("{0}")]
     Refused(String),
+    /// Something was written by a build that knows more.
+    #[error("{0}")]
+    TooNew(String),
 }
 
 /// The code of a run that ended with `outcome`; `stopped` is the code of whatever cancelled it.
@@ -74,11 +77,38 @@ pub(crate) fn of_error(error: &anyhow::Error) -> u8 {
     error.downcast_ref().map_or(FAILED, of_kernel_store)
 }
 
+/// What to type next, where the error does not say so: libraries do not know the commands.
+///
+/// The command, and what it does.
+pub(crate) fn hint(error: &anyhow::Error) -> Option<(String, &'static str)> {
+    let store = error.downcast_ref().or_else(|| match error.downcast_ref()? {
+        AgentError::Store(error) => Some(error),
+        _ => None,
+    });
+    let ledger = error.downcast_ref().or_else(|| match error.downcast_ref()? {
+        AgentError::Ledger(error) => Some(error),
+        _ => None,
+    });
+    match (store, ledger) {
+        (Some(StoreError::Damaged { session, .. }), _) => {
+            Some((format!("vanta sessions show {session}"), "shows what can be read of it"))
+        }
+        (Some(StoreError::NotFound(_) | StoreError::BadId(_)), _) => {
+            Some(("vanta sessions list".to_owned(), "shows the sessions there are"))
+        }
+        (_, Some(LedgerError::Unknown(_))) => {
+            Some(("vanta approvals list --all".to_owned(), "shows the approvals there are"))
+        }
+        _ => None,
+    }
+}
+
 fn of_complaint(complaint: &Complaint) -> u8 {
     match complaint {
         Complaint::Usage(_) => USAGE,
         Complaint::Setup(_) => SETUP,
         Complaint::Refused(_) => REFUSED,
+        Complaint::TooNew(_) => TOO_NEW,
     }
 }
 
@@ -98,8 +128,8 @@ fn of_store(error: &StoreError) -> u8 {
         StoreError::Busy { .. } | StoreError::Fenced(_) | StoreError::OutOfOrder { .. } => BUSY,
         StoreError::Damaged { .. } => DAMAGED,
         StoreError::TooNew { .. } => TOO_NEW,
-        StoreError::Io { .. } => STORAGE,
-        _ => FAILED,
+        // Whatever else there is to say about files.
+        _ => STORAGE,
     }
 }
 
@@ -160,6 +190,22 @@ mod tests {
         assert_eq!(of_outcome(&Outcome::Cancelled, TERMINATED), 143);
     }
 
+    #[test]
+    fn errors_of_libraries_get_the_command_that_helps() {
+        let (id, unknown): (SessionId, _) =
+            ("s-1".parse().unwrap(), || LedgerError::Unknown(ApprovalId::new(1)));
+        for (error, command) in [
+            (anyhow::Error::new(StoreError::NotFound(id.clone())), "vanta sessions list"),
+            (anyhow::Error::new(AgentError::from(StoreError::NotFound(id))), "vanta sessions list"),
+            (anyhow::Error::new(StoreError::BadId("/".into())), "vanta sessions list"),
+            (anyhow::Error::new(unknown()), "vanta approvals list --all"),
+            (anyhow::Error::new(AgentError::from(unknown())), "vanta approvals list --all"),
+        ] {
+            assert!(hint(&error).is_some_and(|(hint, _)| hint == command), "{error}");
+        }
+        assert_eq!(hint(&anyhow::Error::msg("anything else")), None);
+    }
+
     /// But `StoreError::Damaged`, which only a damaged log makes: `tests/it/bad_input.rs` has it.
     #[test]
     fn every_error_has_its_code() {
@@ -189,6 +235,7 @@ mod tests {
             (anyhow::Error::new(Complaint::Usage("what?".into())), USAGE),
             (anyhow::Error::new(Complaint::Setup("where?".into())), SETUP),
             (anyhow::Error::new(Complaint::Refused("no".into())), REFUSED),
+            (anyhow::Error::new(Complaint::TooNew("v9".into())), TOO_NEW),
             (anyhow::Error::new(vanta_kernel::store::StoreError::NoStateHome), SETUP),
             (anyhow::Error::msg("anything else"), FAILED),
         ];

@@ -35,7 +35,7 @@ impl Jsonl {
         Self { out, stop, at: Mutex::default() }
     }
 
-    /// The session that the run is about.
+    /// The session that the run is about. A new one has no name before its first event: it may come to nothing.
     pub(crate) fn name(&self, session: &SessionId) {
         self.at().session = Some(session.to_string());
     }
@@ -48,6 +48,10 @@ impl Jsonl {
     pub(crate) fn event(&self, event: &RunEvent) {
         let mut object = event.to_json();
         let mut at = self.at();
+        if at.ended {
+            return;
+        }
+        at.session = Some(event.session().to_string());
         (at.turn, at.seq) = (event.turn(), event.seq());
         match event.record().map(|record| record.entry()) {
             Some(Entry::RunStarted { .. }) => at.began = true,

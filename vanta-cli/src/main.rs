@@ -68,18 +68,34 @@ async fn dispatch(command: &Command, paint: Paint) -> u8 {
 
 /// The kernel's own command line.
 fn kernel(args: &[OsString]) -> u8 {
-    let args: Vec<OsString> = std::iter::once("assess".into()).chain(args.iter().cloned()).collect();
+    let mut words: Vec<OsString> = vec!["assess".into()];
+    if !says_home(args) {
+        words.extend(["--home".into(), site::home().into()]);
+    }
+    words.extend(args.iter().cloned());
     let (mut stdin, mut stdout, mut stderr) = (io::stdin().lock(), io::stdout().lock(), io::stderr().lock());
-    vanta_kernel::cli::main_with(&args, &mut stdin, &mut stdout, &mut stderr)
+    vanta_kernel::cli::main_as("vanta kernel", &words, &mut stdin, &mut stdout, &mut stderr)
+}
+
+/// Whether a home is named; the rows of a batch name their own.
+fn says_home(args: &[OsString]) -> bool {
+    let options = args.iter().take_while(|arg| *arg != "--");
+    options
+        .filter_map(|arg| arg.to_str())
+        .any(|arg| matches!(arg, "--home" | "--batch") || arg.starts_with("--home="))
 }
 
 fn code_of(result: Result<u8>) -> u8 {
     result.unwrap_or_else(|error| complain(&error))
 }
 
-/// Says what is wrong, and gives its exit code.
+/// Says what is wrong and what helps, and gives its exit code.
 fn complain(error: &anyhow::Error) -> u8 {
-    note(&format!("error: {}", message(error)));
+    let message = message(error);
+    note(&format!("error: {message}"));
+    if let Some((command, does)) = exit::hint(error).filter(|(command, _)| !message.contains(command)) {
+        note(&format!("hint: `{command}` {does}"));
+    }
     exit::of_error(error)
 }
 

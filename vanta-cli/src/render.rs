@@ -193,10 +193,15 @@ impl Settled<'_> {
             (EffectDisposition::Unknown, _) => {
                 paint.careful("interrupted: whether it took effect is unknown")
             }
-            (EffectDisposition::None, _) if !self.ran => paint.bad("not run"),
+            (EffectDisposition::None, _) if !self.ran => format!("{}: {}", paint.bad("not run"), self.why()),
             (_, true) => format!("{}, {size}", paint.good("ok")),
-            (_, false) => format!("{}, {size}", paint.bad("failed")),
+            (_, false) => format!("{}, {size}: {}", paint.bad("failed"), self.why()),
         }
+    }
+
+    /// The first line of what the model was told.
+    fn why(&self) -> String {
+        one_line(self.output.trim().lines().next().unwrap_or_default(), WHY)
     }
 }
 
@@ -210,3 +215,4 @@ pub(crate) fn label(call: &ToolCall) -> String {
 }
 
 const LABEL: usize = 60;
+const WHY: usize = 160;

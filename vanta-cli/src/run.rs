@@ -79,7 +79,6 @@ impl<'a> Desk<'a> {
         self.watch_signals()?;
         let site = Site::open(&self.options.root)?;
         let id = RandomIds.session_id(SystemClock.now());
-        self.view.name(&id, None);
         let choices = Choices::of_flags(self.options).over(Choices::of_env(&env)?);
         let task = Task::new(prompt).session_id(id.clone());
         self.perform(&site, &choices, &id, task, true).await
@@ -92,10 +91,18 @@ impl<'a> Desk<'a> {
             Some(id) => id.parse::<SessionId>()?,
             None => sessions::last(&site).await?,
         };
-        self.view.name(&id, None);
         let store = site.sessions()?.ok_or_else(|| StoreError::NotFound(id.clone()))?;
-        let log = store.read(&id).await?;
-        self.view.name(&id, log.records().last());
+        let log = store.read(&id).await;
+        if !matches!(log, Err(StoreError::NotFound(_))) {
+            self.view.name(&id, log.as_ref().ok().and_then(|log| log.records().last()));
+        }
+        let log = log?;
+        let is_own = site.is_own(&id);
+        if !is_own {
+            note(&format!(
+                "warning: session {id} was not started here by you; others may have written what it holds"
+            ));
+        }
         if let Some(damage) = log.damage() {
             return Err(StoreError::Damaged { session: id, damage: damage.clone() }.into());
         }
@@ -103,7 +110,7 @@ impl<'a> Desk<'a> {
         if let (None, Some(ending)) = (&prompt, Ending::of_finished(log.records())) {
             return Ok(Ended { ending, next: Vec::new() });
         }
-        let noted = self.noted(&site, &id, log.records())?;
+        let noted = noted(&id, log.records(), is_own)?;
         let choices = Choices::of_flags(self.options).over(Choices::of_env(&env)?).over(noted);
         let task = Task::resume(id.clone());
         let task = match prompt {
@@ -111,31 +118,6 @@ impl<'a> Desk<'a> {
             None => task,
         };
         self.perform(&site, &choices, &id, task, false).await
-    }
-
-    /// The session's own settings, as far as they may count.
-    fn noted(&self, site: &Site, id: &SessionId, records: &[Record]) -> Result<Choices> {
-        let noted = records.iter().find_map(|record| match record.entry() {
-            Entry::SessionCreated { settings, .. } => Some(Choices::of_notes(settings)),
-            _ => None,
-        });
-        let noted = noted.unwrap_or_default();
-        if site.is_own(id) {
-            return Ok(noted);
-        }
-        // Its files may have come with a clone, and what comes with a clone cannot loosen anything.
-        let allows = |record: &Record| matches!(record.entry(), Entry::RuleAdded { rule } if rule.effect() == RuleEffect::Allow);
-        if records.iter().any(allows) {
-            let complaint = format!(
-                "session `{id}` was not started here by you and brings rules of its own; start a new one instead"
-            );
-            return Err(Complaint::Refused(complaint).into());
-        }
-        let kept = noted.clone().only_tightening();
-        if kept != noted {
-            note("note: this session was not started here by you; its address, mode and limits are not used");
-        }
-        Ok(kept)
     }
 
     async fn perform(
@@ -147,7 +129,8 @@ impl<'a> Desk<'a> {
         is_new: bool,
     ) -> Result<Ended> {
         let answers = Answers::new(self.options.on_ask, self.paint, Arc::clone(&self.stop));
-        let agent = assemble::agent(site, choices, &env, Watching(Arc::clone(&self.view)), answers)?;
+        let watching = Watching { view: Arc::clone(&self.view), stop: Arc::clone(&self.stop) };
+        let agent = assemble::agent(site, choices, &env, watching, answers)?;
         if is_new {
             site.note_own(id)?;
         }
@@ -156,13 +139,14 @@ impl<'a> Desk<'a> {
         Ok(Ended { ending: Ending::of_report(&report), next })
     }
 
-    /// The first signal stops the run, the second the process; either way the last line is written.
+    /// The first signal stops the run, the second the process, as does the first while there is no run yet; either
+    /// way the last line is written.
     fn watch_signals(&self) -> Result<()> {
         let view = Arc::clone(&self.view);
-        self.stop.watch(move |code| {
+        self.stop.watch(move |code, why| {
             let (done, is_done) = mpsc::channel();
             std::thread::spawn(move || {
-                view.fail("cancelled", "interrupted twice; what was at work is unknown", code);
+                view.fail("cancelled", why, code);
                 done.send(())
             });
             // A reader that does not read must not keep the process.
@@ -187,16 +171,42 @@ impl<'a> Desk<'a> {
             }
             Err(error) => {
                 let code = exit::of_error(&error);
-                let message = crate::message(&error);
                 // A command line that makes no sense began nothing, so there is nothing to end.
                 if code != exit::USAGE {
-                    self.view.fail("failed", &message, code);
+                    self.view.fail("failed", &crate::message(&error), code);
                 }
-                note(&format!("error: {message}"));
-                code
+                crate::complain(&error)
             }
         }
     }
+}
+
+/// The session's own settings, as far as they may count.
+fn noted(id: &SessionId, records: &[Record], is_own: bool) -> Result<Choices> {
+    let settings = records.iter().find_map(|record| match record.entry() {
+        Entry::SessionCreated { settings, .. } => Some(settings),
+        _ => None,
+    });
+    let (noted, remarks) = settings.map(Choices::of_notes).transpose()?.unwrap_or_default();
+    for remark in remarks {
+        note(&format!("warning: session {id}: {remark}"));
+    }
+    if is_own {
+        return Ok(noted);
+    }
+    // Its files may have come with a clone, and what comes with a clone cannot loosen anything.
+    let allows = |record: &Record| matches!(record.entry(), Entry::RuleAdded { rule } if rule.effect() == RuleEffect::Allow);
+    if records.iter().any(allows) {
+        let complaint = format!(
+            "session `{id}` was not started here by you and brings rules of its own; start a new one instead"
+        );
+        return Err(Complaint::Refused(complaint).into());
+    }
+    let kept = noted.clone().only_tightening();
+    if kept != noted {
+        note("note: its address, its limits and any mode but plan are not used");
+    }
+    Ok(kept)
 }
 
 /// What to do next, where it is not plain from the outcome's own words.

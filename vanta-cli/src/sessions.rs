@@ -8,11 +8,11 @@ use vanta_core::message::Message;
 use vanta_core::session::{Entry, Record, SessionId, SessionLog, SessionStore, SessionSummary, StoreError};
 
 use crate::args::SessionsCommand;
-use crate::exit::{Complaint, DONE};
+use crate::exit::{Complaint, DAMAGED, DONE};
 use crate::out::{note, print_all};
 use crate::render::label;
 use crate::site::Site;
-use crate::text::{one_line, utc, visible_lines};
+use crate::text::{escaped, one_line, utc, visible_lines};
 
 pub(crate) async fn command(command: &SessionsCommand) -> Result<u8> {
     match command {
@@ -21,11 +21,25 @@ pub(crate) async fn command(command: &SessionsCommand) -> Result<u8> {
     }
 }
 
-/// The session that was active last.
+/// The session that was active last, of those that this user started here.
+///
+/// What came with a clone is not taken up unless it is named.
 pub(crate) async fn last(site: &Site) -> Result<SessionId> {
-    let last = summaries(site).await?.into_iter().max_by_key(SessionSummary::updated);
-    let none = || Complaint::Setup("there is no session here yet; `vanta run` starts one".to_owned());
-    Ok(last.map(|summary| summary.id().clone()).ok_or_else(none)?)
+    let all = summaries(site).await?;
+    let own = all.iter().filter(|summary| site.is_own(summary.id()));
+    if let Some(last) = own.max_by_key(|summary| summary.updated()) {
+        return Ok(last.id().clone());
+    }
+    let root = escaped(&site.root().to_string_lossy());
+    let complaint = if all.is_empty() {
+        format!("there is no session in `{root}` yet; `vanta run` starts one, --root names another folder")
+    } else {
+        format!(
+            "no session in `{root}` was started here by you, and --last takes no other; \
+             `vanta sessions list` shows them, `vanta resume ID` goes on with one"
+        )
+    };
+    Err(Complaint::Setup(complaint).into())
 }
 
 async fn summaries(site: &Site) -> Result<Vec<SessionSummary>> {
@@ -64,7 +78,12 @@ async fn show(site: &Site, id: &str, json: bool) -> Result<u8> {
         note(&format!("note: {} bytes of an unfinished last line; resume sets them aside", log.torn_bytes()));
     }
     match log.damage() {
-        Some(damage) => Err(StoreError::Damaged { session: id, damage: damage.clone() }.into()),
+        // This command is what `complain` would name.
+        Some(damage) => {
+            let damaged = StoreError::Damaged { session: id, damage: damage.clone() };
+            note(&format!("error: {}", crate::message(&damaged.into())));
+            Ok(DAMAGED)
+        }
         None => Ok(DONE),
     }
 }

@@ -28,7 +28,7 @@ impl Site {
             .or_else(|| std::env::var_os("VANTA_ROOT").filter(|value| !value.is_empty()).map(PathBuf::from));
         let asked = named.unwrap_or_else(|| PathBuf::from("."));
         let unusable = |why: &dyn std::fmt::Display| {
-            let asked = asked.display();
+            let asked = crate::text::escaped(&asked.to_string_lossy());
             Complaint::Setup(format!("cannot work in `{asked}`: {why}; name an existing folder with --root"))
         };
         let root = asked.canonicalize().map_err(|error| unusable(&error))?;
@@ -104,7 +104,7 @@ impl Site {
 /// What a shell takes `~` for: the variable, else the user's entry in the system's list.
 ///
 /// Never nothing: a scope without a home would take `~` for a name inside the root.
-fn home() -> String {
+pub(crate) fn home() -> String {
     let absolute = |home: &String| home.starts_with('/');
     let listed = || {
         let users = fs::read_to_string("/etc/passwd").ok()?;

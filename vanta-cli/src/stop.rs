@@ -1,7 +1,7 @@
 //! Being stopped: by Ctrl-C, by SIGTERM, or because nobody reads the output any more.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use vanta_core::CancelToken;
@@ -13,6 +13,7 @@ use crate::exit::{FAILED, INTERRUPTED, TERMINATED};
 pub(crate) struct Stop {
     token: CancelToken,
     code: AtomicU8,
+    begun: AtomicBool,
 }
 
 impl Stop {
@@ -39,16 +40,28 @@ impl Stop {
         self.code.load(Ordering::SeqCst) == FAILED
     }
 
-    /// Stops at the first signal; at the second, calls `at_once`, which ends the process.
+    /// From now on there is a run that can end by itself.
+    pub(crate) fn begin(&self) {
+        self.begun.store(true, Ordering::SeqCst);
+    }
+
+    /// Stops the run at the first signal; at the second, calls `at_once`, which ends the process: with the exit
+    /// code and the reason. Before the run began the first signal does that: nothing would look at the token.
     ///
     /// Needs a runtime.
-    pub(crate) fn watch(self: &Arc<Self>, at_once: impl FnOnce(u8) + Send + 'static) -> std::io::Result<()> {
+    pub(crate) fn watch(
+        self: &Arc<Self>,
+        at_once: impl FnOnce(u8, &'static str) + Send + 'static,
+    ) -> std::io::Result<()> {
         let mut signals = Signals::new()?;
         let stop = Arc::clone(self);
         tokio::spawn(async move {
             stop.stop(signals.next().await);
+            if !stop.begun.load(Ordering::SeqCst) {
+                return at_once(stop.code(), "interrupted before the run began");
+            }
             signals.next().await;
-            at_once(stop.code());
+            at_once(stop.code(), "interrupted twice; what was at work is unknown");
         });
         Ok(())
     }

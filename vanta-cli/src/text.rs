@@ -74,13 +74,31 @@ pub(crate) fn utc(millis: u64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// `word` as a shell reads it back.
+/// `word` as a shell reads it back; what moves the cursor or hides is spelled out, as bash, zsh and POSIX 2024 read it.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
-    format!("'{}'", word.replace('\'', r"'\''"))
+    if !word.chars().any(|c| c.is_control() || is_invisible(c)) {
+        return format!("'{}'", word.replace('\'', r"'\''"));
+    }
+    let mut out = "$'".to_owned();
+    for c in word.chars() {
+        match c {
+            '\'' | '\\' => out.extend(['\\', c]),
+            _ if c.is_control() || is_invisible(c) => {
+                let mut bytes = [0; 4];
+                for byte in c.encode_utf8(&mut bytes).bytes() {
+                    // Three octal digits end by themselves. Writing into a String cannot fail.
+                    let _ = write!(out, "\\{byte:03o}");
+                }
+            }
+            _ => out.push(c),
+        }
+    }
+    out.push('\'');
+    out
 }
 
 #[cfg(test)]
@@ -114,6 +132,7 @@ mod tests {
         assert_eq!(quoted("/srv/app"), "/srv/app");
         assert_eq!(quoted("it's here"), r"'it'\''s here'");
         assert_eq!(quoted(""), "''");
+        assert_eq!(quoted("a\x1b[2J\n'b\\1\u{202e}é"), r"$'a\033[2J\012\'b\\1\342\200\256é'");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use vanta_core::{Outcome, Report};
 
 use crate::jsonl::Jsonl;
 use crate::render::Live;
+use crate::stop::Stop;
 
 /// Shows a run to whoever started it.
 #[derive(Debug)]
@@ -75,17 +76,21 @@ impl View {
 
 /// The observer's end of a view.
 #[derive(Debug)]
-pub(crate) struct Watching(pub(crate) Arc<View>);
+pub(crate) struct Watching {
+    pub(crate) view: Arc<View>,
+    pub(crate) stop: Arc<Stop>,
+}
 
 impl Observer for Watching {
     fn opened(&self, _: &SessionId, records: &[Record]) {
-        if let View::Text(live) = &*self.0 {
+        if let View::Text(live) = &*self.view {
             live.opened(records);
         }
     }
 
     fn event(&self, event: &RunEvent) {
-        match &*self.0 {
+        self.stop.begin();
+        match &*self.view {
             View::Text(live) => live.event(event),
             View::Json(json) => json.event(event),
         }

@@ -28,11 +28,25 @@ pub fn main_with(
     stdout: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> u8 {
+    main_as("vanta-kernel", args, stdin, stdout, stderr)
+}
+
+/// The same for a front end that calls it `program`, as help and complaints then do.
+pub fn main_as(
+    program: &str,
+    args: &[OsString],
+    stdin: &mut dyn BufRead,
+    stdout: &mut dyn Write,
+    stderr: &mut dyn Write,
+) -> u8 {
     let outcome = match Task::parse(args) {
-        Ok(Task::Print(text)) => say(stdout, &text).map(|()| OK),
+        Ok(Task::Help) => say(stdout, &HELP.replace("{program}", program)).map(|()| OK),
+        Ok(Task::Version) => say(stdout, &format!("{program} {}", env!("CARGO_PKG_VERSION"))).map(|()| OK),
         Ok(Task::Batch) => batch(stdin, stdout, stderr),
         Ok(Task::One { action, scope, explain }) => one(&action, &scope, explain, stdout).map(|()| OK),
-        Err(problem) => say(stderr, &format!("error: {problem}; see `vanta-kernel --help`")).map(|()| USAGE),
+        Err(problem) => {
+            say(stderr, &format!("error: {problem}; see `{program} assess --help`")).map(|()| USAGE)
+        }
     };
     match outcome {
         Ok(code) => code,
@@ -47,7 +61,8 @@ pub fn main_with(
 
 /// What the arguments ask for.
 enum Task {
-    Print(String),
+    Help,
+    Version,
     Batch,
     One { action: Action, scope: Box<Scope>, explain: bool },
 }
@@ -58,10 +73,8 @@ impl Task {
         let words = words.ok_or("the arguments are not valid text")?;
         match words.split_first() {
             Some((&"assess", rest)) => Options::parse(rest)?.task(),
-            Some((&("--version" | "-V"), [])) => {
-                Ok(Self::Print(concat!("vanta-kernel ", env!("CARGO_PKG_VERSION")).into()))
-            }
-            Some((&("--help" | "-h" | "help"), _)) => Ok(Self::Print(HELP.into())),
+            Some((&("--version" | "-V"), [])) => Ok(Self::Version),
+            Some((&("--help" | "-h" | "help"), _)) => Ok(Self::Help),
             Some((other, _)) => Err(format!("`{}` is no command", other.escape_debug())),
             None => Err("no command".into()),
         }
@@ -114,7 +127,7 @@ impl<'a> Options<'a> {
 
     fn task(&self) -> Result<Task, String> {
         if self.help {
-            return Ok(Task::Print(HELP.into()));
+            return Ok(Task::Help);
         }
         if self.batch {
             let alone = self.values.is_empty() && self.actions.is_empty() && !self.explain;
@@ -256,8 +269,8 @@ const HELP: &str = "\
 Decides whether an action may run: allow, ask or block. Looks at nothing but its input.
 
 usage:
-  vanta-kernel assess --root DIR [options] ACTION
-  vanta-kernel assess --batch < cases.jsonl
+  {program} assess --root DIR [options] ACTION
+  {program} assess --batch < cases.jsonl
 
 options of assess:
   --kind KIND    shell (default), read, write, edit, delete, list, search, fetch, tool or text

@@ -28,6 +28,7 @@ use crate::args::{DemoArgs, OnAsk, RootArg};
 use crate::exit::{DONE, FAILED, USAGE, of_error};
 use crate::site::Site;
 use crate::stop::Stop;
+use crate::text::escaped;
 use crate::{keys, out};
 use fence::Fence;
 use script::{ScriptedModel, TASK, TEST, WIPE};
@@ -38,8 +39,8 @@ pub(crate) async fn run(options: &DemoArgs) -> Result<u8> {
     let stop = Arc::new(Stop::default());
     let teller = Teller::new(options.json, &stop);
     let witness = teller.clone();
-    stop.watch(move |code| {
-        witness.fail("cancelled", "interrupted twice; what was at work is unknown", code);
+    stop.watch(move |code, why| {
+        witness.fail("cancelled", why, code);
         keys::restore();
         std::process::exit(i32::from(code));
     })?;
@@ -59,7 +60,7 @@ async fn play(dir: Option<&Path>, teller: &Teller, stop: &Arc<Stop>) -> Result<u
         );
     }
     let site = Site::open(&RootArg { dir: Some(scratch::make(dir)?) })?;
-    teller.say(&format!("scratch crate: {}", site.root().display()));
+    teller.say(&format!("scratch crate: {}", escaped(&site.root().to_string_lossy())));
     let scope = site.scope()?;
     refuse_unless_blocked(&scope)?;
 
@@ -68,6 +69,7 @@ async fn play(dir: Option<&Path>, teller: &Teller, stop: &Arc<Stop>) -> Result<u
     let agent = agent(&site, &scope, teller, stop)?;
     site.note_own(&session)?;
     let task = Task::new(TASK).session_id(session).cancel(stop.token().clone());
+    stop.begin();
     let report = agent.run(task).await?;
     teller.sum_up(&report);
     let code = match report.outcome() {
@@ -149,6 +151,6 @@ fn look_further(site: &Site, report: &Report) -> String {
     let (id, root) = (report.session(), site.root_flag());
     format!(
         "\nsession: {}\nlook further:\n  vanta sessions show {id} {root}\n  vanta resume {id} {root}",
-        site.root().join(".vanta/sessions").join(id.as_str()).display()
+        escaped(&site.root().join(".vanta/sessions").join(id.as_str()).to_string_lossy())
     )
 }

@@ -92,7 +92,7 @@ fn an_approval_is_for_the_script_as_it_was() {
 #[test]
 fn each_way_an_answer_can_fail_is_told_apart() {
     let (_model, world) = waiting();
-    world.vanta(&["approvals", "approve", "7"]).is(3, &["no approval 7"]);
+    world.vanta(&["approvals", "approve", "7"]).is(3, &["no approval 7", "vanta approvals list --all"]);
     world.vanta(&["approvals", "approve", "seven"]).is(2, &["seven"]);
     world.vanta(&["approvals", "approve", "1"]).is(0, &[]);
     world.vanta(&["approvals", "approve", "1"]).is(5, &["already decided"]);

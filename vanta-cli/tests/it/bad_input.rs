@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
 
-use crate::model::{Model, Reply, calls};
+use crate::model::{Model, Reply, calls, shell};
 use crate::vanta::{Running, World, tree};
 
 #[test]
@@ -52,6 +52,7 @@ fn no_model_to_talk_to() {
     world.vanta(&["run", "hi", "--provider", "groq", "--model", "m"]).is(3, &["GROQ_API_KEY"]);
     world.vanta(&["run", "hi", "--provider", "openai-compatible"]).is(3, &["--base-url"]);
     world.vanta(&["run", "hi", "--base-url", "not a url"]).is(3, &["--base-url"]);
+    world.vanta(&["run", "hi", "--base-url", "127.0.0.1:8080"]).is(3, &["add http://"]);
     let mut command = world.command(&["run", "hi"]);
     command.env("OPENAI_API_KEY", "sk-not-shown");
     let ended = Running::start(command).end();
@@ -59,6 +60,49 @@ fn no_model_to_talk_to() {
     let mut command = world.command(&["run", "hi"]);
     command.env("VANTA_MAX_ITER", "many");
     Running::start(command).end().is(3, &["VANTA_MAX_ITER"]);
+}
+
+#[test]
+fn credentials_in_an_address_are_refused_and_written_nowhere() {
+    let world = World::without_model();
+    for url in ["http://user:s3cret@127.0.0.1:1/v1", "http://127.0.0.1:1/v1?key=s3cret"] {
+        let ended = world.vanta(&["run", "hi", "--base-url", url, "--json"]);
+        ended.is(3, &["OPENAI_API_KEY"]);
+        let mut command = world.command(&["run", "hi", "--provider", "groq", "--model", "m"]);
+        command.env("VANTA_OPENAI_BASE_URL", url).env("VANTA_PROVIDER", "openai-compatible");
+        let other = Running::start(command).end();
+        assert!(!format!("{ended:?}{other:?}").contains("s3cret"), "{ended:#?} {other:#?}");
+        let left = tree(&world.root());
+        assert!(left.iter().all(|(_, bytes)| !String::from_utf8_lossy(bytes).contains("s3cret")), "{left:?}");
+    }
+}
+
+#[test]
+fn a_root_with_a_bad_name_cannot_move_the_cursor() {
+    let model = Model::start(vec![shell("rm -rf old"), Reply::Text("Done.")]);
+    let world = World::new(&model);
+    let root = world.root().join("a\u{1b}[2J\nb'\u{202e}");
+    fs::create_dir_all(root.join("old")).unwrap();
+    let root = root.to_str().unwrap();
+    let asked = world.vanta(&["run", "clean up", "--root", root]);
+    asked.is(10, &[r"/a\033[2J\012b\'\342\200\256'"]);
+    let missing = world.vanta(&["run", "hi", "--root", &format!("{root}/missing")]);
+    missing.is(3, &["cannot work in"]);
+    for ended in [&asked, &missing] {
+        assert!(
+            !ended.stderr.contains(['\u{1b}', '\u{202e}']) && !ended.stderr.contains("\nb'"),
+            "{ended:#?}"
+        );
+    }
+    // What is shown can be pasted.
+    let line = asked.stderr.lines().find_map(|line| line.trim().strip_prefix("vanta approvals approve "));
+    let script = format!(r#"exec "$VANTA" approvals approve {}"#, line.unwrap());
+    let mut bash = world.command(&[]);
+    let mut pasted = std::process::Command::new("bash");
+    pasted.args(["-c", &script]).env("VANTA", bash.get_program()).env_remove("VANTA_ROOT");
+    pasted.envs(bash.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    bash.stdin(std::process::Stdio::null());
+    Running::start(pasted).end().is(0, &["approved"]);
 }
 
 #[test]
@@ -174,12 +218,15 @@ fn an_answer_that_cannot_be_written_is_no_success() {
 fn sessions_that_are_not_there() {
     let model = Model::start(vec![Reply::Text("Hello.")]);
     let world = World::new(&model);
-    world.vanta(&["resume", "--last"]).is(3, &["no session"]);
+    let root = world.root().display().to_string();
+    world.vanta(&["resume", "--last"]).is(3, &["no session", &root, "--root"]);
     world.vanta(&["resume", "s-1"]).is(3, &["no session `s-1`", "vanta sessions list"]);
     world.vanta(&["run", "hi"]).is(0, &[]);
-    world.vanta(&["resume", "s-1"]).is(3, &["no session `s-1`"]);
-    world.vanta(&["resume", "../../etc"]).is(3, &["no session id"]);
-    world.vanta(&["sessions", "show", "s-1"]).is(3, &["no session `s-1`"]);
+    world.vanta(&["resume", "s-1"]).is(3, &["no session `s-1`", "vanta sessions list"]);
+    world.vanta(&["resume", "../../etc"]).is(3, &["no session id", "vanta sessions list"]);
+    world.vanta(&["sessions", "show", "s-1"]).is(3, &["no session `s-1`", "vanta sessions list"]);
+    let lines = world.vanta(&["resume", "s-1", "--json"]).lines();
+    assert!(lines.iter().all(|line| line["session_id"].is_null()), "{lines:?}");
 }
 
 #[test]
@@ -196,10 +243,10 @@ fn a_damaged_session_is_shown_and_left_alone() {
     world.vanta(&["resume", "--last"]).is(17, &["is damaged at line"]);
     let resumed = world.vanta(&["resume", "--last", "--json", "go"]);
     resumed.is(17, &["sessions show"]);
-    resumed.lines();
+    assert_eq!(resumed.lines()[0]["session_id"], json!(world.session()));
     let shown = world.vanta(&["sessions", "show", &world.session()]);
     shown.is(17, &["is damaged at line"]);
-    assert!(shown.stdout.contains("look around"), "{shown:#?}");
+    assert!(shown.stdout.contains("look around") && !shown.stderr.contains("hint"), "{shown:#?}");
     let listed = world.vanta(&["sessions", "list"]);
     assert!(listed.stdout.contains("damaged"), "{listed:#?}");
     assert_eq!(fs::read_to_string(&path).unwrap(), damaged);
@@ -219,8 +266,13 @@ fn a_session_that_came_with_a_clone_loosens_nothing() {
         command.env("XDG_STATE_HOME", &state).env_remove("VANTA_OPENAI_BASE_URL");
         Running::start(command).end()
     };
-    resume(&["resume", "--last", "again"]).is(3, &["not started here by you", "vanta demo"]);
-    assert_eq!(evil.requests().len(), 1);
-    resume(&["resume", "--last", "again", "--base-url", &model.url()]).is(0, &[]);
+    let (id, url) = (world.session(), model.url());
+    resume(&["resume", "--last", "again"]).is(3, &["vanta sessions list", "vanta resume ID"]);
+    resume(&["resume", "--last", "again", "--base-url", &url]).is(3, &["vanta resume ID"]);
+    resume(&["resume", &id, "again"]).is(3, &["not started here by you", "vanta demo"]);
+    // Even where nothing of it counts, and nothing runs.
+    resume(&["resume", &id]).is(0, &["not started here by you"]);
+    assert_eq!((evil.requests().len(), model.requests().len()), (1, 0));
+    resume(&["resume", &id, "again", "--base-url", &url]).is(0, &["not started here by you"]);
     assert_eq!((evil.requests().len(), model.requests().len()), (1, 1));
 }

@@ -97,7 +97,7 @@ fn storage_that_fails_in_the_middle_means_no_effect() {
     fs::create_dir(&log).unwrap();
     model.release();
     let ended = running.end();
-    ended.is(15, &["log.jsonl", "resume"]);
+    ended.is(15, &["log.jsonl", "move it away"]);
     ended.lines();
     assert_eq!(world.file("effects.txt"), "");
 

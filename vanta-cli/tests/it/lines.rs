@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use serde_json::json;
 
 use crate::model::{Model, Reply, calls, shell};
-use crate::vanta::{Running, World, wait_until};
+use crate::vanta::{Running, World, tree, wait_until};
 
 #[test]
 fn a_run_with_a_tool() {
@@ -84,12 +84,40 @@ fn a_second_signal_ends_the_process_at_once() {
 }
 
 #[test]
+fn a_signal_before_the_run_begins_ends_the_process() {
+    let model = Model::start(vec![Reply::Text("Hello.")]);
+    let world = World::new(&model);
+    world.vanta(&["run", "hi"]).is(0, &[]);
+    // Opening a pipe that nobody else has open does not come back.
+    let state = tree(&world.root().join("../state"));
+    let (own, _) = state.iter().find(|(path, _)| path.ends_with("sessions")).unwrap();
+    std::fs::remove_file(own).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(own).status().unwrap().success());
+    for (args, signal, code) in [
+        (&["run", "hi", "--json"][..], Signal::TERM, 143),
+        (&["run", "hi", "--json"], Signal::INT, 130),
+        (&["resume", "--last", "hi", "--json"], Signal::TERM, 143),
+    ] {
+        let running = world.start(args);
+        wait_until("the watch for signals", || running.catches(Signal::HUP));
+        running.signal(signal);
+        let ended = running.end();
+        ended.is(code, &[]);
+        assert_eq!(ended.lines().last().unwrap()["outcome"]["kind"], "cancelled");
+    }
+    assert_eq!(model.requests().len(), 1);
+}
+
+#[test]
 fn a_run_that_could_not_begin_has_both_lines() {
     let world = World::without_model();
     let ended = world.vanta(&["run", "hello", "--json"]);
     ended.is(3, &["vanta demo"]);
     let lines = ended.lines();
     assert_eq!((lines.len(), &lines[1]["outcome"]["kind"]), (2, &json!("failed")));
+    // There is no session that could be resumed.
+    assert!(lines.iter().all(|line| line["session_id"].is_null()), "{lines:?}");
+    assert_eq!(world.sessions(), [""; 0]);
     // A command line that makes no sense begins nothing.
     let ended = world.vanta(&["run", " ", "--json"]);
     ended.is(2, &["empty"]);

@@ -42,6 +42,29 @@ fn a_resumed_session_keeps_its_mode_and_its_model() {
 }
 
 #[test]
+fn notes_that_cannot_be_read_do_not_loosen_a_session() {
+    let model = Model::start(vec![Reply::Text("Hm."), write("a.txt"), Reply::Text("Planned.")]);
+    let world = World::new(&model);
+    world.vanta(&["run", "plan", "--mode", "plan", "--tools", "write_file"]).is(0, &[]);
+    let noted = world.log();
+    world.rewrite_first_record(r#""mode":"plan""#, r#""mode":"careful""#);
+    world.vanta(&["resume", "--last", "now do it"]).is(0, &["counts as plan", "not run"]);
+    assert!(!world.root().join("a.txt").exists());
+    for (good, bad) in [
+        (r#""tools":["write_file"]"#, r#""tools":{"only":["write_file"]}"#),
+        (r#""mode":"plan""#, r#""mode":"plan","max_turns":"few""#),
+    ] {
+        fs::write(world.log_path(), &noted).unwrap();
+        world.rewrite_first_record(good, bad);
+        world.vanta(&["resume", "--last", "now do it"]).is(16, &["newer build"]);
+    }
+    fs::write(world.log_path(), &noted).unwrap();
+    world.rewrite_first_record(r#""mode":"plan""#, r#""mode":"plan","sandbox":true"#);
+    world.vanta(&["resume", "--last", "now do it"]).is(0, &["does not know its `sandbox`"]);
+    assert!(!world.root().join("a.txt").exists());
+}
+
+#[test]
 fn accept_edits_overwrites_without_asking() {
     for (mode, code, content) in [("default", 10, "old"), ("accept-edits", 0, "new")] {
         let model = Model::start(vec![write("a.txt"), Reply::Text("Written.")]);
@@ -140,5 +163,16 @@ fn the_kernel_answers_for_itself() {
     let ended = world.vanta(&["kernel", "assess", "--root", "/srv/app", "--home", "/home/dev", "rm -rf ~"]);
     ended.is(0, &[]);
     assert!(ended.stdout.contains(r#""verdict":"block""#), "{ended:#?}");
-    world.vanta(&["kernel", "assess", "--nonsense"]).is(2, &["--nonsense"]);
+    world.vanta(&["kernel", "assess", "--nonsense"]).is(2, &["--nonsense", "`vanta kernel assess --help`"]);
+    world.vanta(&["kernel", "assess"]).is(2, &["one action", "`vanta kernel assess --help`"]);
+    let help = world.vanta(&["kernel", "assess", "--help"]).stdout;
+    assert!(help.contains("vanta kernel assess --root") && !help.contains("vanta-kernel"), "{help}");
+    // The home is the user's, as for a run, unless one is named.
+    let home = world.root().join("../home").canonicalize().unwrap();
+    let copy = format!("rm -rf {}", home.display());
+    let assess = |args: &[&str]| world.vanta(&[&["kernel", "assess", "--root", "/srv/app"], args].concat());
+    assert!(assess(&[&copy]).stdout.contains(r#""verdict":"block""#));
+    assert!(!assess(&["--home=/home/dev", &copy]).stdout.contains(r#""verdict":"block""#));
+    let rows = br#"{"id":1,"kind":"read","action":"x","root":"/srv/app"}"#;
+    world.piped(&["kernel", "assess", "--batch"], rows).is(0, &[]);
 }

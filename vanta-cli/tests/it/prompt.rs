@@ -118,17 +118,18 @@ fn what_was_typed_before_the_question_is_no_answer() {
 }
 
 #[test]
-fn a_rule_answers_the_next_one_of_its_kind() {
-    let twice = || vec![shell("git push origin a"), shell("git push origin b"), Reply::Text("Done.")];
+fn a_rule_answers_the_same_call_and_no_other() {
+    let push = || shell("git push origin a");
+    let script = || vec![push(), push(), shell("git push origin b"), Reply::Text("Done.")];
     // Nothing can be pushed from here; what counts is whether it was tried.
-    let (world, _, screen, ended) = answered(twice(), &[b"a"]);
+    let (world, _, screen, ended) = answered(script(), &[b"a", b"n"]);
     assert_eq!(ended.code, 0, "{screen}");
-    assert!(screen.contains("don't ask again: allow `git push` in shell"), "{screen}");
-    assert_eq!((world.count("tool_started"), screen.matches("mean no.").count()), (2, 1), "{screen}");
+    assert!(screen.contains("don't ask again: allow exactly this call of shell"), "{screen}");
+    assert_eq!((world.count("tool_started"), screen.matches("mean no.").count()), (2, 2), "{screen}");
 
-    let (world, _, screen, ended) = answered(twice(), &[b"v"]);
+    let (world, _, screen, ended) = answered(script(), &[b"v", b"n"]);
     assert_eq!(ended.code, 0, "{screen}");
-    assert_eq!((world.count("tool_started"), screen.matches("mean no.").count()), (0, 1), "{screen}");
+    assert_eq!((world.count("tool_started"), screen.matches("mean no.").count()), (0, 2), "{screen}");
 }
 
 #[test]

@@ -107,6 +107,18 @@ impl World {
         fs::read_to_string(self.log_path()).unwrap()
     }
 
+    /// Puts `new` for `old` in the first record of the only session, with the checksum that belongs to it.
+    pub(crate) fn rewrite_first_record(&self, old: &str, new: &str) {
+        let log = self.log();
+        let first = log.lines().next().unwrap();
+        let (body, _) = first.rsplit_once(",\"crc\"").unwrap();
+        assert!(body.contains(old), "{old}: {body}");
+        let body = body.replacen(old, new, 1);
+        let crc = crc32(body.as_bytes());
+        fs::write(self.log_path(), log.replacen(first, &format!("{body},\"crc\":\"{crc:08x}\"}}"), 1))
+            .unwrap();
+    }
+
     /// How many records of `kind` the only session holds.
     pub(crate) fn count(&self, kind: &str) -> usize {
         self.log().matches(&format!("\"kind\":\"{kind}\"")).count()
@@ -134,6 +146,14 @@ impl Running {
 
     pub(crate) fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Whether it has a handler for `signal`.
+    pub(crate) fn catches(&self, signal: Signal) -> bool {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or_default();
+        // The first signal is the lowest bit.
+        u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask >> (signal.as_raw() - 1) & 1 == 1)
     }
 
     /// Whether it has ended; it is still there to be reaped.
@@ -251,4 +271,10 @@ pub(crate) fn tree(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     }
     files.sort();
     files
+}
+
+/// The checksum of the lines, bit by bit.
+fn crc32(bytes: &[u8]) -> u32 {
+    let step = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
+    !bytes.iter().fold(!0, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step))
 }
