@@ -8,6 +8,7 @@
 mod pattern;
 mod replaced;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -37,7 +38,14 @@ pub(super) fn facts(shell: &Action, scope: &Scope) -> Vec<Action> {
     let start = cwd.as_deref().unwrap_or(scope.working_dir());
     let entered = reading.commands().iter().filter(|command| matches!(command.program(), "cd" | "pushd"));
     let bases = entered.flat_map(|command| command.paths()).map(PathUse::path);
-    disk.climb(&[start].into_iter().chain(bases).collect::<Vec<_>>());
+    let bases: Vec<&str> = [start].into_iter().chain(bases).collect();
+    disk.climb(&bases);
+    // One program that acts on a link itself; with more, another can use what it did.
+    let keeps_links =
+        |command: &Command| matches!(command.program(), "rm" | "unlink" | "mv" | "ln" | "readlink");
+    if reading.commands().len() != 1 || !reading.commands().iter().all(keeps_links) {
+        disk.mentions(&bases);
+    }
     if disk.looks_left == 0 {
         disk.add(Action::tool("shell", "names more files than can be looked at"));
     }
@@ -46,6 +54,9 @@ pub(super) fn facts(shell: &Action, scope: &Scope) -> Vec<Action> {
 
 /// How many paths and folder entries are looked at for one command.
 const MAX_LOOKS: usize = 10_000;
+
+/// From how many folders, entered with `cd`, every word is looked up.
+const MAX_BASES: usize = 8;
 
 /// Places in which the text alone may be enough for an Allow.
 fn passes(class: PathClass) -> bool {
@@ -130,11 +141,31 @@ impl Disk<'_> {
         }
     }
 
+    /// Describes what is behind links that are named anywhere, also to programs whose paths the kernel does not know.
+    fn mentions(&mut self, bases: &[&str]) {
+        let named: BTreeSet<&str> = words(self.text).take(MAX_LOOKS).collect();
+        for (word, base) in
+            named.iter().flat_map(|word| bases.iter().take(MAX_BASES).map(move |base| (word, base)))
+        {
+            let full = Path::new(base).join(word);
+            let Some(lexical) = without_parents(&full).filter(|_| full.exists()) else { continue };
+            match self.real(&lexical) {
+                Ok(real)
+                    if Path::new(&real) != Path::new(&lexical)
+                        && !is_installed(&real)
+                        && Path::new(&lexical).starts_with(self.scope.root()) =>
+                {
+                    self.add(action(Effect::Read, real));
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// Describes where `..` behind a link really leads; the text alone says that it leads back.
     fn climb(&mut self, bases: &[&str]) {
         let text = self.text;
-        let ends = |c: char| c.is_whitespace() || "'\"`;|&()<>=,:".contains(c);
-        for word in text.split(ends).filter(|word| word.contains("/..")) {
+        for word in words(text).filter(|word| word.contains("/..")) {
             for base in bases {
                 if !self.look() {
                     return;
@@ -151,6 +182,11 @@ impl Disk<'_> {
             }
         }
     }
+}
+
+/// What could be a path, in a text of any kind.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_whitespace() || "'\"`;|&()<>=,:".contains(c)).filter(|word| !word.is_empty())
 }
 
 /// Programs that many projects link to, such as the interpreter of a virtual environment. What runs there is no

@@ -69,6 +69,22 @@ fn paths_that_go_through_links_are_described_as_what_they_are() {
 }
 
 #[test]
+fn links_named_to_programs_whose_paths_are_not_known_are_described() {
+    let tree = Tree::new();
+    let key = Action::read(tree.path("beside/key"));
+    for command in [
+        "base64 notes.txt",
+        "git hash-object notes.txt",
+        "patch full notes.txt",
+        "mv notes.txt x && cat x",
+        "ln -s notes.txt y; cat y",
+        "cd sub && base64 ../notes.txt",
+    ] {
+        assert!(tree.facts(command).contains(&key), "{command}: {:?}", tree.facts(command));
+    }
+}
+
+#[test]
 fn what_goes_through_no_link_needs_no_more_words() {
     let tree = Tree::new();
     for command in [
