@@ -141,7 +141,12 @@ fn mixed_script(action: &Action, text: &str) -> Option<(usize, char)> {
 /// The strictest answer to anything in the reading.
 fn judge(reading: &Reading, text: &str) -> Verdict {
     let mut verdict = if reading.opaque {
-        ask("text.unreadable", "the command cannot be read to its end", 0..text.len())
+        let why = if reading.too_much {
+            "there is too much to expand"
+        } else {
+            "the command cannot be read to its end"
+        };
+        ask("text.unreadable", why, 0..text.len())
     } else {
         allow("harmless", "stays in scope and can be undone", 0..text.len())
     };

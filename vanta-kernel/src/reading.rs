@@ -184,6 +184,8 @@ impl Command {
 pub struct Reading {
     pub(crate) commands: Vec<Command>,
     pub(crate) opaque: bool,
+    /// It was opaque because it stands for more than is ever expanded.
+    pub(crate) too_much: bool,
     pub(crate) facts: Vec<Fact>,
 }
 

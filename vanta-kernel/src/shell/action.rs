@@ -6,6 +6,7 @@ use core::ops::Range;
 
 use super::flow::Walker;
 use super::host::{self, HostKind};
+use super::syntax::Faults;
 use super::value::Value;
 use crate::reading::{Command, Fact};
 use crate::rules::act::Act;
@@ -17,7 +18,7 @@ use crate::{Action, Dialect, Effect, PathClass, PathUse, Reading, Scope};
 pub(crate) fn read(action: &Action, scope: &Scope) -> Reading {
     let text = judged_text(action);
     if text.len() > scope.action_limit() {
-        return Reading { commands: Vec::new(), opaque: true, facts: Vec::new() };
+        return Reading { opaque: true, ..Reading::default() };
     }
     match action {
         Action::Shell { command, cwd, dialect } => shell(command, cwd.as_deref(), *dialect, scope),
@@ -65,8 +66,13 @@ fn shell(command: &str, cwd: Option<&str>, dialect: Dialect, scope: &Scope) -> R
         }
         other => super::windows::read(&mut walker, command, other, &(0..command.len())),
     }
-    let opaque = walker.faults.syntax || walker.faults.depth;
-    Reading { commands: walker.commands, opaque, facts: walker.facts }
+    let Faults { syntax, depth, work } = walker.faults;
+    Reading {
+        commands: walker.commands,
+        opaque: syntax || depth || work,
+        too_much: work,
+        facts: walker.facts,
+    }
 }
 
 fn one(scope: &Scope, kind: &str, uses: &[(&String, Effect)]) -> Reading {
@@ -91,7 +97,7 @@ fn one(scope: &Scope, kind: &str, uses: &[(&String, Effect)]) -> Reading {
         let path = super::value::display(&path);
         command.paths.push(PathUse { path, effect: *effect, class, recursive: *effect == Effect::Delete });
     }
-    Reading { commands: Vec::from([command]), opaque: false, facts: Vec::new() }
+    Reading { commands: Vec::from([command]), ..Reading::default() }
 }
 
 /// A tool may or may not expand `$HOME`; the home folder is the reading that matters.
@@ -130,7 +136,7 @@ fn span(text: &str) -> Range<usize> {
 fn fact(kind: &str, act: Act, word: &str) -> Reading {
     let mut command = Command::new(kind, span(word));
     command.fact(act, word);
-    Reading { commands: Vec::from([command]), opaque: false, facts: Vec::new() }
+    Reading { commands: Vec::from([command]), ..Reading::default() }
 }
 
 /// Does a path of the boundary's server name a decision?
@@ -161,5 +167,5 @@ fn fetch(method: &str, url: &str) -> Reading {
     let mut command = Command::new("fetch", span(url));
     command.hosts.push(parts.host.clone());
     command.facts.push(Fact { act, word: parts.host });
-    Reading { commands: Vec::from([command]), opaque: false, facts: Vec::new() }
+    Reading { commands: Vec::from([command]), ..Reading::default() }
 }

@@ -3,8 +3,9 @@
 //! Constants, the working directory, functions and aliases of the same line are followed. What single programs do is
 //! in `command/`.
 
+use alloc::format;
 use alloc::rc::Rc;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -12,7 +13,7 @@ use super::MAX_NESTING;
 use super::command::Call;
 use super::lex::Parser;
 use super::parse::parse;
-use super::state::State;
+use super::state::{State, holds_code};
 use super::syntax::{Assign, Faults, Item, List, Node, Redirect, RedirectKind, Simple, Word};
 use super::value::{ANY, ONE, Taint, UNKNOWN, Value, display, displayed, has_marker, matches};
 use crate::reading::{Command, Fact};
@@ -20,6 +21,18 @@ use crate::rules::act::Act;
 use crate::rules::own_state;
 use crate::rules::path::Place;
 use crate::{Effect, PathClass, Scope};
+
+/// What the walk of a line may take for each of its bytes, in fields made and values copied.
+const WORK_PER_BYTE: usize = 4;
+
+/// What the walk of even the shortest line may take.
+const WORK_BASE: usize = 64 * 1024;
+
+/// The end of a here-document that text is put into.
+const TEXT_END: &str = "END_OF_TEXT";
+
+/// What reading a substitution takes besides what is in it.
+const SUBSTITUTION: usize = 8;
 
 /// Walks one line. Commands come out in `commands`.
 #[derive(Debug)]
@@ -32,6 +45,7 @@ pub(crate) struct Walker<'s> {
     pub(crate) faults: Faults,
     pub(crate) bytes_left: usize,
     steps_left: usize,
+    work_left: usize,
     nesting: usize,
     /// What the command being expanded writes, for the `>( … )` among its words.
     pub(crate) feed: Value,
@@ -54,6 +68,7 @@ impl<'s> Walker<'s> {
             faults: Faults::default(),
             bytes_left: length.saturating_mul(8).saturating_add(64 * 1024),
             steps_left: length.saturating_mul(4).saturating_add(4096),
+            work_left: length.saturating_mul(WORK_PER_BYTE).saturating_add(WORK_BASE),
             nesting: 0,
             feed: Value::default(),
             substituting: 0,
@@ -64,11 +79,10 @@ impl<'s> Walker<'s> {
 
     /// Reads and walks `text`. `fixed` is the span of code that is not part of the line as written.
     pub(crate) fn run_text(&mut self, text: &str, fixed: Option<Range<usize>>, stdin: &Value) -> Value {
-        if self.nesting >= MAX_NESTING || text.len() > self.bytes_left {
-            self.faults.depth = true;
+        if self.nesting >= MAX_NESTING || !self.pay(text.len()) {
+            self.faults.depth |= self.nesting >= MAX_NESTING;
             return Value::unknown(Taint::NONE);
         }
-        self.bytes_left -= text.len();
         self.nesting += 1;
         let line = Rc::from(text);
         let mut parser = Parser::new(&line, fixed, self.nesting / 2);
@@ -76,12 +90,16 @@ impl<'s> Walker<'s> {
         let faults = parse(&mut parser, |list| self.items(list, stdin, &mut output));
         self.faults.syntax |= faults.syntax;
         self.faults.depth |= faults.depth;
+        self.faults.work |= faults.work;
         self.nesting -= 1;
         output
     }
 
     /// Walks `list` in a copy of the state and returns what it prints.
     pub(crate) fn substitute(&mut self, list: &List, stdin: &Value) -> Value {
+        if !self.spend(SUBSTITUTION + self.state.weight()) {
+            return Value::unknown(Taint::NONE);
+        }
         let saved = self.state.clone();
         let feed = core::mem::take(&mut self.feed);
         self.substituting += 1;
@@ -106,10 +124,34 @@ impl<'s> Walker<'s> {
         self.nesting = self.nesting.saturating_sub(1);
     }
 
+    pub(crate) fn in_function(&self) -> bool {
+        !self.running.is_empty()
+    }
+
     fn step(&mut self) -> bool {
         self.steps_left = self.steps_left.saturating_sub(1);
-        self.faults.depth |= self.steps_left == 0;
+        self.faults.work |= self.steps_left == 0;
         self.steps_left > 0
+    }
+
+    /// Takes `units` from the budget of the line; `false` when there is nothing left.
+    pub(crate) fn spend(&mut self, units: usize) -> bool {
+        self.work_left = self.work_left.saturating_sub(units);
+        self.faults.work |= self.work_left == 0;
+        self.work_left > 0
+    }
+
+    /// Counts bytes that are kept or read, so that variables inside variables cannot grow without bound.
+    pub(crate) fn pay(&mut self, bytes: usize) -> bool {
+        self.bytes_left = self.bytes_left.saturating_sub(bytes);
+        self.faults.work |= self.bytes_left == 0;
+        self.bytes_left > 0 && self.work_left > 0
+    }
+
+    /// A copy of the state to come back to; the copy is paid for.
+    fn saved(&mut self) -> State {
+        self.spend(self.state.weight());
+        self.state.clone()
     }
 
     pub(crate) fn list(&mut self, list: &List, stdin: &Value) -> Value {
@@ -162,14 +204,16 @@ impl<'s> Walker<'s> {
             Node::Pipe(stages) => self.pipe(stages, stdin),
             Node::Group { lists, redirects, maybe } => self.group(lists, redirects, *maybe, stdin),
             Node::Subshell { list, redirects } => {
-                let saved = self.state.clone();
+                let saved = self.saved();
                 let output = self.redirected(redirects, stdin, |walker, input| walker.list(list, input));
                 self.restore(saved);
                 output
             }
             Node::For { name, words, body, redirects } => {
                 let values = self.fields(words);
-                if !name.is_empty() {
+                if name.is_empty() {
+                    self.subscripts(&values, words.first().map_or(0..0, |w| w.span.clone()));
+                } else {
                     let unknown = words.is_empty();
                     self.state.set(
                         name,
@@ -184,8 +228,12 @@ impl<'s> Walker<'s> {
                 self.dry_run(name, body);
                 Value::default()
             }
-            Node::Test(words) => {
-                let _ = self.fields(words);
+            Node::Test { words, arithmetic } => {
+                let span = words.first().map_or(0..0, |w| w.span.clone());
+                let values = self.fields(words);
+                if *arithmetic {
+                    self.subscripts(&values, span);
+                }
                 Value::default()
             }
         }
@@ -205,7 +253,7 @@ impl<'s> Walker<'s> {
             self.faults.depth = true;
             return;
         }
-        let saved = self.state.clone();
+        let saved = self.saved();
         self.nesting += 1;
         self.running.push(String::from(name));
         self.defining += 1;
@@ -229,7 +277,9 @@ impl<'s> Walker<'s> {
         self.nesting += 1;
         self.running.push(String::from(name));
         let outer = self.state.positional.replace(args);
+        let mark = self.state.locals.len();
         let output = self.list(&body, stdin);
+        self.state.leave_function(mark);
         self.state.positional = outer;
         self.running.pop();
         self.nesting -= 1;
@@ -237,7 +287,7 @@ impl<'s> Walker<'s> {
     }
 
     fn pipe(&mut self, stages: &[Node], stdin: &Value) -> Value {
-        let saved = self.state.clone();
+        let saved = self.saved();
         let mut input = stdin.clone();
         for stage in stages {
             let output = self.node(stage, &input);
@@ -320,7 +370,7 @@ impl<'s> Walker<'s> {
         for assign in assigns {
             let mut values = Vec::new();
             for word in &assign.values {
-                values.extend(self.expand(word));
+                values.extend(if assign.array { self.expand(word) } else { self.expand_assigned(word) });
             }
             self.check_variable(&assign.name, &values, call);
             if !persistent {
@@ -332,9 +382,35 @@ impl<'s> Walker<'s> {
         }
     }
 
+    /// Arithmetic reads names as their values, and runs the substitutions in the subscripts of both.
+    pub(crate) fn subscripts(&mut self, values: &[Value], span: Range<usize>) {
+        for value in values {
+            if holds_code(&value.text) && value.text.contains('[') {
+                self.read_substitutions(&value.text, span.clone());
+            }
+        }
+        if !self.state.holds_code {
+            return;
+        }
+        let held = self.state.vars.values().flatten().filter(|v| holds_code(&v.text));
+        let held: Vec<String> = held.map(|v| v.text.to_string()).collect();
+        for text in held {
+            self.read_substitutions(&text, span.clone());
+        }
+    }
+
+    /// Reads the substitutions in text that is otherwise data.
+    pub(crate) fn read_substitutions(&mut self, text: &str, span: Range<usize>) {
+        let saved = self.saved();
+        // In a here-document only substitutions mean something.
+        let code = format!(": <<{TEXT_END}\n{text}\n{TEXT_END}\n");
+        self.run_text(&code, Some(span), &Value::default());
+        self.restore(saved);
+    }
+
     /// Walks code that a command of the line holds, in a copy of the state.
     pub(crate) fn nested_code(&mut self, text: &str, call: &mut Call) -> Value {
-        let saved = self.state.clone();
+        let saved = self.saved();
         let stdin = call.stdin.clone();
         let output = self.run_text(text, Some(call.command.span.clone()), &stdin);
         self.restore(saved);
@@ -449,6 +525,8 @@ impl<'s> Walker<'s> {
         }
         let known = self.written(&path, effect);
         let content = known.unwrap_or_else(|| match class {
+            // It holds nothing, which is more than can be said of any other file.
+            PathClass::Harmless if effect == Effect::Read && path == "/dev/null" => Value::default(),
             PathClass::Protected => Value::content(Taint::OWN),
             _ if located == PathClass::Secret => Value::content(Taint::SECRET),
             _ => Value::content(Taint::NONE),

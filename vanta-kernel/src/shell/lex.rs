@@ -33,6 +33,8 @@ enum WordEnd {
     Arith,
     /// At the `]` of `$[ … ]`.
     Bracket,
+    /// At the `)` of a pattern such as `@(a|b)`.
+    Pattern,
     /// At the closing double quote.
     Quote,
     /// At the end of the text (here-document bodies).
@@ -47,7 +49,7 @@ impl WordEnd {
                 matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
             }
             Self::Brace => byte == b'}',
-            Self::Arith => byte == b')',
+            Self::Arith | Self::Pattern => byte == b')',
             Self::Bracket => byte == b']',
             Self::Quote => byte == b'"',
             Self::Text => false,
@@ -229,7 +231,7 @@ impl<'a> Parser<'a> {
                     parens += 1;
                     self.ordinary(quoted, parts);
                 }
-                b')' if end != WordEnd::Meta && (end != WordEnd::Arith || parens > 0) => {
+                b')' if end != WordEnd::Meta && (!end.is_at(b')') || parens > 0) => {
                     parens = parens.saturating_sub(1);
                     self.ordinary(quoted, parts);
                 }
@@ -252,14 +254,23 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `!(a|b)`, `+(x)`: a pattern of bash, which can match most names.
+    /// `!(a|b)`, `+(x)`: a pattern of bash, which can match most names. Substitutions in it run.
     fn extended_glob(&mut self, parts: &mut Collector<'a>) -> bool {
         let inside = self.rest().get(1..).and_then(|r| r.strip_prefix('(')).unwrap_or(")");
-        let Some(length) = inside.bytes().take(256).position(|b| b == b')').filter(|end| *end > 0) else {
+        if inside.trim_start_matches([' ', '\t']).starts_with(')') {
             return false;
-        };
-        self.pos += length + 3;
+        }
+        self.pos += 2;
+        let word = self.nested_word(WordEnd::Pattern);
+        self.eat(")");
         parts.decoded('*', false);
+        if word.parts.iter().any(|p| !matches!(p, Part::Text { .. })) {
+            parts.push(Part::Var {
+                name: String::from("_"),
+                op: VarOp::Other(Box::new(word)),
+                quoted: false,
+            });
+        }
         true
     }
 
@@ -380,8 +391,8 @@ impl<'a> Parser<'a> {
         match sign {
             _ if length => VarOp::Length,
             Some('}') if !indirect => VarOp::Plain,
-            Some('-' | '=') if known => VarOp::Default(word),
-            Some('+') if known => VarOp::Alternative(word),
+            Some('-' | '=') if known => VarOp::Default { word, colon },
+            Some('+') if known => VarOp::Alternative { word, colon },
             Some('?') if known => VarOp::Required(word),
             _ if all_items && word.parts.is_empty() => VarOp::Plain,
             _ => VarOp::Other(word),
@@ -392,6 +403,8 @@ impl<'a> Parser<'a> {
     fn ansi_quoted(&mut self, parts: &mut Collector<'a>) {
         self.pos += 1;
         parts.quoted_text(self.pos..self.pos);
+        // A NUL ends the text, though not the quotes.
+        let mut ended = false;
         loop {
             match self.bump() {
                 None => {
@@ -400,10 +413,13 @@ impl<'a> Parser<'a> {
                 }
                 Some('\'') => return,
                 Some('\\') => {
-                    if let Some(c) = self.ansi_escape() {
+                    let decoded = self.ansi_escape();
+                    ended |= decoded == Some('\0');
+                    if let Some(c) = decoded.filter(|_| !ended) {
                         parts.decoded(c, true);
                     }
                 }
+                Some(_) if ended => {}
                 Some(c) => parts.text(self.pos - c.len_utf8()..self.pos, true),
             }
         }

@@ -13,7 +13,7 @@ pub(crate) mod host;
 mod lex;
 mod parse;
 pub(crate) mod prose;
-mod state;
+pub(crate) mod state;
 pub(crate) mod syntax;
 pub(crate) mod text;
 pub(crate) mod value;

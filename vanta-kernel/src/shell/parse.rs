@@ -11,6 +11,7 @@ use super::MAX_DEPTH;
 use super::lex::{Parser, PendingDoc, is_name, is_name_start};
 use super::syntax::{Assign, Faults, Item, List, Node, Part, Redirect, RedirectKind, Simple, Word};
 use super::text::Text;
+use crate::rules::table;
 
 /// What ends a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,6 +115,7 @@ impl Parser<'_> {
             self.blanks();
             match self.byte() {
                 b'\n' => {
+                    ended = true;
                     self.pos += 1;
                     self.read_docs();
                 }
@@ -123,7 +125,11 @@ impl Parser<'_> {
                     ended = true;
                     self.pos += 1;
                 }
-                b'&' if !self.is_next("&>") => self.pos += 1,
+                b'&' if !self.is_next("&>") && !self.is_next("&&") => {
+                    self.faults.syntax |= ended;
+                    ended = true;
+                    self.pos += 1;
+                }
                 _ => return,
             }
         }
@@ -225,16 +231,11 @@ impl Parser<'_> {
     }
 
     fn command_inside(&mut self) -> Option<Node> {
-        if self.is_next("((") && !self.is_next("(((") {
-            self.pos += 2;
-            return Some(Node::Test(self.words_until("))")));
+        if self.is_next("((") {
+            return Some(self.double_paren());
         }
-        if self.eat("(") {
-            let list = self.list(Stop::Paren);
-            if !self.eat(")") {
-                self.faults.syntax = true;
-            }
-            return Some(Node::Subshell { list, redirects: self.redirects() });
+        if self.byte() == b'(' {
+            return Some(self.subshell());
         }
         match self.keyword() {
             "{" => self.braces(),
@@ -258,10 +259,43 @@ impl Parser<'_> {
             }
             "[[" => {
                 self.pos += 2;
-                Some(Node::Test(self.words_until("]]")))
+                Some(self.test("]]"))
             }
             _ => self.function_or_simple(),
         }
+    }
+
+    fn subshell(&mut self) -> Node {
+        self.pos += 1;
+        let list = self.list(Stop::Paren);
+        if !self.eat(")") {
+            self.faults.syntax = true;
+        }
+        Node::Subshell { list, redirects: self.redirects() }
+    }
+
+    /// `[[ … ]]` or `(( … ))` behind its opening, and what is redirected.
+    fn test(&mut self, end: &str) -> Node {
+        let words = self.words_until(end);
+        let compares = |w: &Word| w.bare().is_some_and(|t| COMPARISONS.contains(&t));
+        let arithmetic = end == "))" || words.iter().any(compares);
+        let test = Node::Test { words, arithmetic };
+        let redirects = self.redirects();
+        if redirects.is_empty() {
+            return test;
+        }
+        let item = Item { node: test, conditional: false, background: false };
+        Node::Group { lists: Vec::from([Vec::from([item])]), redirects, maybe: false }
+    }
+
+    /// `(( … ))`: arithmetic, or a subshell in a subshell. A shell without arithmetic commands always reads the
+    /// second, and where the text is no arithmetic the others do nothing.
+    fn double_paren(&mut self) -> Node {
+        if !is_arithmetic(self.rest().get(2..).unwrap_or("")) {
+            return self.subshell();
+        }
+        self.pos += 2;
+        self.test("))")
     }
 
     /// `time for …`: the keyword stands before any command, not only before a program.
@@ -279,14 +313,10 @@ impl Parser<'_> {
         loop {
             self.blanks();
             if self.eat(end) {
-                self.redirects();
                 return words;
             }
             match self.word() {
-                Some(word) if word.bare() == Some(end) => {
-                    self.redirects();
-                    return words;
-                }
+                Some(word) if word.bare() == Some(end) => return words,
                 Some(word) => words.push(word),
                 None if self.bump().is_none() => {
                     self.faults.syntax = true;
@@ -371,7 +401,7 @@ impl Parser<'_> {
         let mut lists = Vec::new();
         let subject = self.word().unwrap_or_default();
         lists.push(Vec::from([Item {
-            node: Node::Test(Vec::from([subject])),
+            node: Node::Test { words: Vec::from([subject]), arithmetic: false },
             conditional: false,
             background: false,
         }]));
@@ -484,7 +514,7 @@ impl Parser<'_> {
             let parts = first.into_iter().chain(tail.iter().cloned()).collect();
             Vec::from([Word { parts, span: word.span.clone() }])
         };
-        Some(Assign { name: String::from(name), values, append })
+        Some(Assign { name: String::from(name), values, append, array: array_follows })
     }
 
     fn redirects(&mut self) -> Vec<Redirect> {
@@ -547,6 +577,108 @@ impl Parser<'_> {
         };
         Some(Redirect { kind, target, body })
     }
+}
+
+/// Operators of `[[ … ]]` that evaluate their operands.
+const COMPARISONS: [&str; 8] = ["-R", "-eq", "-ge", "-gt", "-le", "-lt", "-ne", "-v"];
+
+/// Does text behind `((` read as arithmetic: operands with operators between them? A name of a program alone or in
+/// front of an option does not.
+fn is_arithmetic(text: &str) -> bool {
+    let mut operand = false;
+    let mut depth = 0_usize;
+    let mut rest = text.trim_start();
+    let first: String = rest.chars().take_while(|c| is_name(*c)).collect();
+    let tail = rest.get(first.len()..).unwrap_or("").trim_start();
+    if table::program(&first).is_some()
+        && (tail.starts_with(')') || tail.starts_with('-') && !tail.starts_with("--"))
+    {
+        return false;
+    }
+    while let Some(c) = rest.chars().next() {
+        let length = match c {
+            ')' if depth == 0 => return rest.starts_with("))") && (operand || rest.len() == text.len()),
+            '(' if operand => return false,
+            '(' | '[' => {
+                depth += 1;
+                operand = false;
+                1
+            }
+            ')' | ']' if !operand => return false,
+            ')' | ']' => {
+                depth = depth.saturating_sub(1);
+                operand = true;
+                1
+            }
+            '$' | '`' | '"' | '\'' => {
+                // Substitutions are read either way; only what stands between them is looked at.
+                if operand {
+                    return false;
+                }
+                operand = true;
+                quoted_length(rest)
+            }
+            '#' if operand => 1,
+            c if is_name(c) => {
+                if operand {
+                    return false;
+                }
+                operand = true;
+                rest.find(|c| !is_name(c) && c != '#' && c != '@').unwrap_or(rest.len())
+            }
+            '+' | '-' if rest.starts_with("++") || rest.starts_with("--") => 2,
+            '+' | '-' if rest.get(1..).is_some_and(|r| r.starts_with('=')) => {
+                operand = false;
+                2
+            }
+            '+' | '-' | '!' | '~' => {
+                operand = false;
+                1
+            }
+            '*' | '/' | '%' | '<' | '>' | '=' | '&' | '|' | '^' | '?' | ':' | ',' => {
+                let signs = rest
+                    .find(|c| !matches!(c, '*' | '/' | '%' | '<' | '>' | '=' | '&' | '|' | '^'))
+                    .unwrap_or(rest.len());
+                if !operand {
+                    return false;
+                }
+                operand = false;
+                signs.clamp(1, 3)
+            }
+            c if c.is_ascii_whitespace() || c == '\\' => 1,
+            _ => return false,
+        };
+        rest = rest.get(length..).unwrap_or("");
+    }
+    false
+}
+
+/// How long the expansion or string at the start of `text` is, without looking into it.
+fn quoted_length(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let close = match (bytes.first(), bytes.get(1)) {
+        (Some(b'$'), Some(b'{')) => b'}',
+        (Some(b'$'), Some(b'(')) => b')',
+        (Some(b'$'), _) => {
+            let name = text.get(1..).unwrap_or("");
+            return 1 + name.find(|c| !is_name(c)).unwrap_or(name.len()).max(1).min(name.len());
+        }
+        (Some(quote), _) => *quote,
+        (None, _) => return 0,
+    };
+    let open = bytes.get(1).copied().filter(|_| bytes.first() == Some(&b'$'));
+    let mut depth = 0_usize;
+    for (index, byte) in bytes.iter().enumerate().skip(1) {
+        if Some(*byte) == open {
+            depth += 1;
+        } else if *byte == close {
+            depth = depth.saturating_sub(1);
+            if depth == 0 {
+                return index + 1;
+            }
+        }
+    }
+    text.len()
 }
 
 /// `function` and `select` are no longer.

@@ -6,6 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::syntax::List;
+use super::text::Text;
 use super::value::{Taint, UNKNOWN, Value};
 use crate::rules::path::Mount;
 
@@ -34,10 +35,17 @@ pub(crate) struct State {
     pub(crate) wire: bool,
     /// Inside a branch that may not run.
     pub(crate) maybe: usize,
+    /// Variables of the functions being run, and what they were outside.
+    pub(crate) locals: Vec<(String, Option<Vec<Value>>)>,
+    /// Something runs between the commands or gives variables a second name: every variable may have changed.
+    pub(crate) loose: bool,
+    /// Some variable holds text that arithmetic would run.
+    pub(crate) holds_code: bool,
 }
 
 impl State {
     pub(crate) fn set(&mut self, name: &str, mut values: Vec<Value>, append: bool) {
+        self.holds_code |= values.iter().any(|v| holds_code(&v.text));
         if values.iter().map(|v| v.text.len()).sum::<usize>() > MAX_VALUE {
             let taint = values.iter().fold(Taint::NONE, |t, v| t.join(v.taint));
             values = Vec::from([Value::unknown(taint)]);
@@ -57,6 +65,48 @@ impl State {
             values = all;
         }
         self.vars.insert(String::from(name), values);
+    }
+
+    /// How much work a copy is, in the units of the walker's budget.
+    pub(crate) fn weight(&self) -> usize {
+        let names = self.vars.len() + self.functions.len() + self.aliases.len() + self.files.len();
+        let texts = self.vars.values().flatten().chain(self.files.values());
+        let bytes: usize =
+            texts.map(|v| if let Text::Own(text) = &v.text { 8 + text.len() } else { 8 }).sum();
+        names / 4 + bytes / 64
+    }
+
+    /// Makes `name` a variable of the function that runs.
+    pub(crate) fn localize(&mut self, name: &str) {
+        let outer = self.vars.remove(name);
+        self.locals.push((String::from(name), outer));
+    }
+
+    /// Gives the variables that a function made its own since `mark` their values outside it again.
+    pub(crate) fn leave_function(&mut self, mark: usize) {
+        while self.locals.len() > mark {
+            match self.locals.pop() {
+                Some((name, Some(values))) => self.vars.insert(name, values),
+                Some((name, None)) => self.vars.remove(&name),
+                None => return,
+            };
+        }
+    }
+
+    /// A variable gets a value that is not followed.
+    pub(crate) fn doubt_variable(&mut self, name: &str) {
+        if let Some(values) = self.vars.get_mut(name)
+            && values.last().is_none_or(|v| !v.is_unknown())
+        {
+            values.push(Value::marker(UNKNOWN));
+        }
+    }
+
+    /// Code that is not in the line may have set any variable; what it held stays possible.
+    pub(crate) fn doubt_variables(&mut self) {
+        for values in self.vars.values_mut() {
+            values.push(Value::marker(UNKNOWN));
+        }
     }
 
     pub(crate) fn define(&mut self, name: &str, body: &Rc<List>) {
@@ -88,4 +138,9 @@ impl State {
     pub(crate) fn enter_unknown(&mut self) {
         self.enter(String::from(UNKNOWN));
     }
+}
+
+/// Does `text` hold a substitution, so that arithmetic and subscripts of arrays run it?
+pub(crate) fn holds_code(text: &str) -> bool {
+    text.bytes().any(|b| matches!(b, b'$' | b'`')) && (text.contains("$(") || text.contains('`'))
 }

@@ -10,6 +10,7 @@ use core::cell::OnceCell;
 use core::ops::{Deref, Range};
 
 use super::text::Text;
+use super::value::Value;
 
 /// A word as written: pieces that are joined when the command runs.
 #[derive(Debug, Clone, Default)]
@@ -99,6 +100,8 @@ pub(crate) enum Part {
     Process { list: List, fed: bool },
     /// `$(( … ))`: a number; the substitutions inside still run.
     Arith { inner: Box<Word> },
+    /// What a part stands for, so that the words of a brace expansion do not read it again.
+    Known { values: Vec<Value>, quoted: bool },
 }
 
 /// What is done to a variable when it is expanded.
@@ -106,10 +109,10 @@ pub(crate) enum Part {
 pub(crate) enum VarOp {
     /// `$x`.
     Plain,
-    /// `${x:-word}`, `${x:=word}`: the word when unset.
-    Default(Box<Word>),
-    /// `${x:+word}`: the word when set.
-    Alternative(Box<Word>),
+    /// `${x-word}`, `${x=word}`: the word when unset; with a colon also when empty.
+    Default { word: Box<Word>, colon: bool },
+    /// `${x+word}`: the word when set; with a colon only when not empty.
+    Alternative { word: Box<Word>, colon: bool },
     /// `${x:?word}`: an error when unset.
     Required(Box<Word>),
     /// `${#x}`: a number.
@@ -124,6 +127,8 @@ pub(crate) struct Assign {
     pub(crate) name: String,
     pub(crate) values: Vec<Word>,
     pub(crate) append: bool,
+    /// `NAME=( … )`: its words are split.
+    pub(crate) array: bool,
 }
 
 /// How a redirect touches its target.
@@ -199,7 +204,11 @@ pub(crate) enum Node {
         body: Rc<List>,
     },
     /// `[[ … ]]`, `(( … ))`: reads nothing and writes nothing, but substitutions in it run.
-    Test(Vec<Word>),
+    Test {
+        words: Vec<Word>,
+        /// Its names stand for their values, and subscripts are evaluated.
+        arithmetic: bool,
+    },
 }
 
 /// What went wrong while reading; any of it makes the command Ask at best.
@@ -207,6 +216,8 @@ pub(crate) enum Node {
 pub(crate) struct Faults {
     /// Quotes, parentheses or keywords that do not match.
     pub(crate) syntax: bool,
-    /// Nested deeper than [`super::MAX_DEPTH`], or too many steps.
+    /// Nested deeper than [`super::MAX_DEPTH`].
     pub(crate) depth: bool,
+    /// More steps, fields or bytes than the walk of one line may take.
+    pub(crate) work: bool,
 }

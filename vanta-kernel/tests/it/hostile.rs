@@ -179,3 +179,30 @@ fn a_mebibyte_is_read() {
         let _ = risk(&piece.repeat(1024 * 1024 / piece.len()));
     }
 }
+
+/// A word may stand for many, and so may the words inside it: the work has a limit, and beyond it a person is asked.
+#[test]
+fn what_multiplies_is_bounded() {
+    let nested = |open: &str, close: &str| {
+        let word = format!("y{}{open}", "{a,b}".repeat(8));
+        format!("echo {}ls{}", word.repeat(8), close.repeat(8))
+    };
+    let calls: String = (1..22).map(|i| format!("f{i}() {{ f{0}; f{0}; }}; ", i - 1)).collect();
+    let names: String = (0..120).map(|i| format!("v{i}={}; ", "x".repeat(4000))).collect();
+    for text in [
+        nested("$(", ")"),
+        nested("${x:-$(", ")}"),
+        nested("\"$(", ")\""),
+        format!("{calls}f21"),
+        format!("{names}{}", "$(:);".repeat(20_000)),
+        format!("echo {}", "@(a ".repeat(50_000)),
+        format!("x={}; {}", "a ".repeat(2000), "echo $x; ".repeat(20_000)),
+        "((a);b);".repeat(20_000),
+    ] {
+        let reading = read(&Action::shell(text.clone()), &scope());
+        assert!(reading.commands().len() <= 4096 + 4 * text.len(), "{}", text.get(..60).unwrap_or(&text));
+        assert!(risk(&text) >= Risk::Ask, "{}", text.get(..60).unwrap_or(&text));
+    }
+    let verdict = assess(&Action::shell(format!("echo {};", "{a,b}".repeat(9))), &scope());
+    assert_eq!((verdict.risk(), verdict.finding().rule()), (Risk::Ask, "text.unreadable"));
+}

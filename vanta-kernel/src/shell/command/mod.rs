@@ -15,6 +15,7 @@ use crate::rules::act::Act;
 use crate::rules::table::{self, Shape};
 use crate::{Effect, PathClass};
 
+mod builtin;
 mod carried;
 mod cloud;
 mod consequences;
@@ -124,6 +125,7 @@ impl Walker<'_> {
         let name = self.program_name(&program, call);
         call.name.clone_from(&name);
         call.command.program = name.into();
+        self.builtin(call);
         self.carried_code(call);
         self.dispatch(&program, call);
         self.consequences(call);

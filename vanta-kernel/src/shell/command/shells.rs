@@ -133,6 +133,11 @@ impl Walker<'_> {
             }
             code.push(arg);
         }
+        self.run_here(&code, call);
+    }
+
+    /// Runs a value in this very shell, so that what it sets stays set.
+    fn run_here(&mut self, code: &Value, call: &mut Call) {
         if code.taint.network {
             call.fact(Act::RunFetched);
         }
@@ -152,6 +157,8 @@ impl Walker<'_> {
             && let Some(code) = options.operands.first().filter(|code| code.text != "-").cloned()
         {
             self.run_value(&code, None, call);
+            let signals = options.operands.iter().skip(1).map(|s| s.text.to_ascii_uppercase());
+            self.trapped(&code.text, signals);
         }
     }
 
@@ -159,14 +166,27 @@ impl Walker<'_> {
         let Some(script) = call.args.first().cloned() else { return };
         let content = self.use_path(&script, Effect::Execute, call);
         if is_input(&script.text) {
-            return self.run_input(call);
+            if call.stdin.text.is_empty() && call.stdin.taint == Taint::NONE {
+                return self.run_input(call);
+            }
+            if call.stdin.taint.wire || self.state.wire {
+                call.fact(Act::ReverseShell);
+            }
+            let code = core::mem::take(&mut call.stdin);
+            if code.is_open() {
+                self.state.doubt_variables();
+            }
+            return self.run_here(&code, call);
+        }
+        if content.is_open() && script.text.starts_with("/dev/fd/") {
+            self.state.doubt_variables();
         }
         if content.taint.network {
             call.fact(Act::RunFetched);
         }
         if !content.text.is_empty() && !content.is_unknown() {
-            let text = content.text.clone();
-            self.nested_code(&text, call);
+            let stdin = call.stdin.clone();
+            self.run_text(&content.text, Some(call.command.span.clone()), &stdin);
         } else if self.place().locate(&script.text).1 == PathClass::Harmless {
             call.fact(Act::RunBuilt);
         }
@@ -238,6 +258,10 @@ impl Walker<'_> {
                 None => (operand.text.as_str(), None),
             };
             let name = String::from(name.trim_end_matches('+'));
+            self.declared(&name, call);
+            if self.names_another(&name, call) {
+                continue;
+            }
             if call.name == "unset" {
                 self.state.vars.remove(&name);
                 if name.starts_with("HIST") {
@@ -271,7 +295,8 @@ impl Walker<'_> {
             ["--", ..] => {
                 let mut all = Vec::from([Value::default()]);
                 all.extend(call.args.iter().skip(1).cloned());
-                self.state.positional = Some(all);
+                // `"$@"` of which nothing is known may be any number of words.
+                self.state.positional = (!all.iter().any(Value::is_unknown)).then_some(all);
             }
             _ => {}
         }
