@@ -88,7 +88,9 @@ pub use run::{ClearedCall, Outcome, Report, Run, Step};
 pub use slots::Slots;
 pub use tool::{Tool, ToolOutput, ToolRegistry};
 pub use typed::TypedTool;
-pub use vanta_kernel::{Action, Finding, Risk, Scope, Verdict};
+pub use vanta_kernel::{
+    Action, Command, Effect, Finding, PathClass, PathUse, Reading, Risk, Scope, Verdict, read,
+};
 
 #[cfg(all(doctest, feature = "testing"))]
 #[doc = include_str!("../README.md")]

@@ -318,10 +318,10 @@ fn first_line(text: &str) -> String {
 #[non_exhaustive]
 pub enum StoreError {
     /// The id cannot name a session.
-    #[error("`{0}` is no session id; `vanta sessions list` shows the ids there are")]
+    #[error("`{0}` is no session id: 1 to 64 letters, digits, `-` and `_`")]
     BadId(String),
     /// There is no such session.
-    #[error("there is no session `{0}`; `vanta sessions list` shows those there are")]
+    #[error("there is no session `{0}`; list the sessions to see those there are")]
     NotFound(SessionId),
     /// There is one already.
     #[error("there is a session `{0}` already; choose another id")]

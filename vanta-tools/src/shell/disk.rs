@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use vanta_core::{Action, Scope};
-use vanta_kernel::{Command, Effect, PathClass, PathUse, read};
+use vanta_core::{Command, Effect, PathClass, PathUse, read};
 
 use crate::error::FileError;
 use crate::path::Place;

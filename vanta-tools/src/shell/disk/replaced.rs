@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use vanta_core::Action;
-use vanta_kernel::{Command, Effect, PathClass, PathUse};
+use vanta_core::{Command, Effect, PathClass, PathUse};
 
 use super::Disk;
 use crate::path::{Folder, Place};
