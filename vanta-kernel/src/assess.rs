@@ -164,7 +164,7 @@ fn judge(reading: &Reading, text: &str) -> Verdict {
         if command.is_opaque() && verdict.risk() == Risk::Allow {
             verdict = ask(
                 "code.built",
-                format!("`{}` is only known when it runs", display(command.program())),
+                format!("`{}` is only known when it runs", shortened(command.program())),
                 span,
             );
         }
@@ -186,15 +186,16 @@ fn judge_path(program: &str, path: &PathUse, span: &Range<usize>, verdict: &mut 
     let (risk, rule, why) = path_rule(path);
     if risk > verdict.risk() {
         let by = if program.is_empty() { "a redirect" } else { program };
-        let reason = format!("`{by}` {why} `{}`", shortened(path.path()));
+        let reason = format!("`{}` {why} `{}`", shortened(by), shortened(path.path()));
         *verdict = Verdict::new(risk, Finding::new(rule, reason, span.clone()));
     }
 }
 
 /// A reason stays one short sentence.
 fn shortened(text: &str) -> String {
-    let mut out: String =
-        text.chars().take(80).map(|c| if is_deceptive(c) || c == '\n' { ' ' } else { c }).collect();
+    // An unknown piece is shown as such, see `display`.
+    let hidden = |c| is_deceptive(c) && !is_marker(c) || c == '\n';
+    let mut out: String = text.chars().take(80).map(|c| if hidden(c) { ' ' } else { c }).collect();
     if text.chars().nth(80).is_some() {
         out.push('…');
     }
