@@ -38,6 +38,7 @@ pub(crate) enum Act {
     Migrate,
     Network,
     NetworkSend,
+    PermissionTree,
     Power,
     Privilege,
     Publish,
@@ -57,7 +58,6 @@ pub(crate) enum Act {
     UnknownProgram,
     UnknownArguments,
     UserSettings,
-    WipeVersionControl,
 }
 
 /// What is answered to an act.
@@ -126,6 +126,10 @@ pub(crate) const RULES: [(Act, Rule); 49] = [
     (Act::Migrate, ask("database.migrate", "changes the schema or data of a database")),
     (Act::Network, allow("network.read", "reads from the network")),
     (Act::NetworkSend, ask("network.send", "sends data to another machine")),
+    (
+        Act::PermissionTree,
+        block("permission.tree", "changes rights of a whole tree that nobody can set back"),
+    ),
     (Act::Power, ask("system.power", "changes the power or run state of the machine")),
     (Act::Privilege, ask("system.privilege", "runs with another user's rights")),
     (Act::Publish, ask("publish", "publishes or deploys, which cannot be taken back")),
@@ -145,7 +149,6 @@ pub(crate) const RULES: [(Act, Rule); 49] = [
     (Act::UnknownProgram, ask("program.unknown", "is not a program the kernel knows")),
     (Act::UnknownArguments, ask("arguments.unknown", "has arguments that are only known when it runs")),
     (Act::UserSettings, ask("config.user", "changes settings outside the project")),
-    (Act::WipeVersionControl, block("git.wipe", "deletes or moves away the repository's history")),
 ];
 
 #[cfg(test)]

@@ -12,6 +12,26 @@ pub(crate) fn code_options(program: &str) -> &'static str {
         .map_or("", |(_, options)| *options)
 }
 
+/// How a program reads what it is given on its input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InputProgram {
+    /// A text of its language.
+    Code,
+    /// Lines, of which those behind a `!` are commands.
+    Lines,
+    /// Macros, of which some run commands.
+    Macros,
+}
+
+/// Does `program` run what it is given on its input? Interpreters with a model of their own are not listed.
+pub(crate) fn reads_program(program: &str) -> Option<InputProgram> {
+    INPUT_PROGRAMS
+        .binary_search_by(|(name, _)| (*name).cmp(program))
+        .ok()
+        .and_then(|i| INPUT_PROGRAMS.get(i))
+        .map(|(_, kind)| *kind)
+}
+
 /// Does every operand of `program` hold a command line of its own?
 pub(crate) fn runs_operands(program: &str) -> bool {
     RUNS_OPERANDS.binary_search(&program).is_ok()
@@ -101,7 +121,6 @@ const CODE_OPTIONS: &[(&str, &str)] = &[
     ("lf", "-command -c"),
     ("logrotate", "-m --mail"),
     ("lxterminal", "-e --command"),
-    ("m4", "-D"),
     ("man", "-P --pager"),
     ("mapfile", "-C"),
     ("maxima", "--batch-string"),
@@ -157,6 +176,28 @@ const CODE_OPTIONS: &[(&str, &str)] = &[
     ("xterm", "-e"),
     ("yarn", "--script-shell"),
     ("zip", "-TT --unzip-command"),
+];
+
+/// Sorted by program.
+#[rustfmt::skip]
+const INPUT_PROGRAMS: &[(&str, InputProgram)] = &[
+    ("bb", InputProgram::Code),
+    ("clj", InputProgram::Code),
+    ("clojure", InputProgram::Code),
+    ("crystal", InputProgram::Code),
+    ("csi", InputProgram::Code),
+    ("dart", InputProgram::Code),
+    ("dc", InputProgram::Lines),
+    ("gnuplot", InputProgram::Code),
+    ("kotlin", InputProgram::Code),
+    ("kotlinc", InputProgram::Code),
+    ("m4", InputProgram::Macros),
+    ("maxima", InputProgram::Code),
+    ("nim", InputProgram::Code),
+    ("ocaml", InputProgram::Code),
+    ("swift", InputProgram::Code),
+    ("v", InputProgram::Code),
+    ("wolframscript", InputProgram::Code),
 ];
 
 /// Sorted. Each operand with a blank in it is a line.
@@ -239,6 +280,7 @@ mod tests {
     #[test]
     fn tables_are_sorted() {
         assert!(CODE_OPTIONS.windows(2).all(|w| w[0].0 < w[1].0));
+        assert!(INPUT_PROGRAMS.windows(2).all(|w| w[0].0 < w[1].0));
         assert!(RUNS_OPERANDS.is_sorted());
         assert!(CODE_VARIABLES.windows(2).all(|w| w[0].0 < w[1].0));
     }

@@ -4,6 +4,7 @@
 
 pub(crate) mod act;
 pub(crate) mod carriers;
+pub(crate) mod launchers;
 pub(crate) mod names;
 pub(crate) mod own_state;
 pub(crate) mod path;

@@ -5,8 +5,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Call;
+use crate::Effect;
 use crate::rules::act::Act;
-use crate::rules::carriers::{self, CodeVariable};
+use crate::rules::carriers::{self, CodeVariable, InputProgram};
 use crate::rules::table;
 use crate::shell::flow::Walker;
 use crate::shell::value::{UNKNOWN, Value};
@@ -15,6 +16,10 @@ impl Walker<'_> {
     /// Judges the code that the arguments of `call` carry, whatever its model says about the rest.
     pub(super) fn carried_code(&mut self, call: &mut Call) {
         self.behind_exec(call);
+        self.program_on_input(call);
+        if call.name == "bind" {
+            self.bound_keys(call);
+        }
         let options = carriers::code_options(&call.name);
         let operands = carriers::runs_operands(&call.name);
         if options.is_empty() && !operands {
@@ -57,6 +62,110 @@ impl Walker<'_> {
         if let Some(start) = start {
             let fields = call.args.iter().skip(start).cloned().collect();
             self.run_inner(fields, call);
+        }
+    }
+
+    /// `bind -x '"\C-l": cmd'`: a key runs a line; without `-x` it types one or does what the line editor offers.
+    fn bound_keys(&mut self, call: &mut Call) {
+        let runs = call.words().any(|w| w.starts_with('-') && w.contains('x'));
+        for arg in call.args.clone() {
+            let Some((_, code)) = arg.text.rsplit_once("\":").filter(|_| !arg.text.starts_with('-')) else {
+                continue;
+            };
+            let code = code.trim().trim_matches(['"', '\'']).replace("\\n", "");
+            if runs {
+                call.command.fact(Act::RunUnknown, "bind -x");
+            }
+            self.carried_line(&arg.with_text(code), call);
+        }
+    }
+
+    /// Programs that read a program of their language when they are given no file.
+    fn program_on_input(&mut self, call: &mut Call) {
+        let Some(reads) = carriers::reads_program(&call.name) else { return };
+        // With options of its own such a program does something else: `clojure -M:test`.
+        let given = match reads {
+            InputProgram::Code => !call.args.is_empty() && !call.words().any(|w| w == "-"),
+            _ => call.words().any(|w| !w.starts_with('-')),
+        };
+        if (given || call.stdin.text.is_empty()) && call.name != "dc" {
+            return;
+        }
+        let input = call.stdin.clone();
+        match reads {
+            InputProgram::Code => self.given_code(&input, call),
+            InputProgram::Macros => self.macro_escapes(&input, call),
+            InputProgram::Lines => {
+                let args = call.args.clone();
+                for code in args.iter().chain([&input]) {
+                    self.line_escapes(code, call);
+                }
+            }
+        }
+    }
+
+    /// `syscmd(…)` of m4.
+    fn macro_escapes(&mut self, input: &Value, call: &mut Call) {
+        let code = input.text.replace(['`', '\''], "\"");
+        let runs = ["syscmd", "esyscmd", "mkstemp", "maketemp"].iter().any(|w| code.contains(w));
+        if runs {
+            call.fact(Act::RunUnknown);
+            self.unread_code(&code, call);
+            for (_, tail) in
+                code.match_indices("syscmd(").filter_map(|(at, w)| Some((at, code.get(at + w.len()..)?)))
+            {
+                let line = tail.split(')').next().unwrap_or("").replace('"', "");
+                self.nested_code(&line, call);
+            }
+        }
+    }
+
+    /// `!cmd` of dc.
+    fn line_escapes(&mut self, input: &Value, call: &mut Call) {
+        for line in input.text.lines() {
+            let Some((_, code)) = line.split_once('!').filter(|(_, c)| !c.starts_with(['=', '<', '>']))
+            else {
+                continue;
+            };
+            call.command.fact(Act::RunUnknown, code);
+            self.nested_code(code, call);
+        }
+    }
+
+    /// A program text that is a value of this line.
+    fn given_code(&mut self, code: &Value, call: &mut Call) {
+        if code.taint.network {
+            call.fact(Act::RunFetched);
+        }
+        if code.is_open() {
+            return call.fact(Act::RunBuilt);
+        }
+        self.unread_code(&String::from(code.text.as_str()), call);
+    }
+
+    /// `dart run <(…)`: the file that is run was made for it.
+    pub(super) fn given_programs(&mut self, sub: &str, call: &mut Call) {
+        if !matches!(sub, "run" | "run-script" | "exec" | "script" | "compile" | "test") {
+            return;
+        }
+        for arg in
+            call.args.clone().iter().filter(|a| a.text.starts_with("/dev/fd/") || a.text == "/dev/stdin")
+        {
+            let content = self.use_path(arg, Effect::Execute, call);
+            self.given_program(&arg.text, &content, call);
+        }
+    }
+
+    /// The content of a file that is run.
+    pub(super) fn given_program(&mut self, name: &str, content: &Value, call: &mut Call) {
+        if content.taint.network {
+            call.command.fact(Act::RunFetched, name);
+        }
+        if name.starts_with("/dev/") {
+            call.command.fact(Act::RunUnknown, name);
+        }
+        if !content.text.is_empty() && !content.is_open() {
+            self.unread_code(&String::from(content.text.as_str()), call);
         }
     }
 
@@ -185,7 +294,6 @@ const LANGUAGES: &[&str] = &[
     "kotlin",
     "kotlinc",
     "latexmk",
-    "m4",
     "maxima",
     "nim",
     "ocaml",
@@ -208,7 +316,7 @@ fn option_value(args: &[Value], index: usize, option: &str) -> Option<Value> {
     if tail.is_empty() {
         return args.get(index + 1).cloned();
     }
-    if let Some(value) = tail.strip_prefix('=') {
+    if let Some(value) = tail.strip_prefix(['=', ':']) {
         return Some(arg.with_text(value));
     }
     (option.len() == 2 && !option.starts_with("--")).then(|| arg.with_text(tail))

@@ -35,6 +35,9 @@ impl Walker<'_> {
         }
         if rest.first().is_some_and(|r| r.text == "container") {
             rest.remove(0);
+            if let Some(first) = rest.first_mut().filter(|r| matches!(r.text.as_str(), "ls" | "list")) {
+                *first = Value::literal("ps");
+            }
         }
         let Some((sub, args)) = rest.split_first() else { return };
         call.command.subcommand = Some(display(&sub.text));

@@ -8,7 +8,7 @@ use super::{Call, Options};
 use crate::rules::act::Act;
 use crate::rules::table;
 use crate::shell::flow::Walker;
-use crate::shell::value::{Taint, UNKNOWN, Value};
+use crate::shell::value::{Taint, UNKNOWN, Value, display};
 use crate::{Effect, PathClass};
 
 impl Walker<'_> {
@@ -114,12 +114,16 @@ impl Walker<'_> {
         let dangerous_mode =
             options.operands.first().is_some_and(|o| o.text.contains('s') && call.name == "chmod");
         for operand in operands.iter().filter(|o| !is_attribute(o)) {
-            let (_, class) = self.place().locate(&operand.text);
-            let whole =
-                matches!(class, PathClass::System | PathClass::Facts | PathClass::Home | PathClass::Unknown);
-            if recursive && (whole || class == PathClass::Ancestor) {
+            let (path, class) = self.place().locate(&operand.text);
+            // Credentials lie in a home, where their own programs depend on the rights they have.
+            let class = if class == PathClass::Secret { self.place().standing(&path) } else { class };
+            if recursive && is_whole(class) {
                 // As destructive as a delete: nothing below works afterwards.
-                self.use_path_deep(operand, Effect::Delete, true, call);
+                call.command.fact(
+                    Act::PermissionTree,
+                    format!("{} -R {}", call.name.as_str(), display(&operand.text)),
+                );
+                self.use_path_deep(operand, Effect::Overwrite, true, call);
             } else if recursive || dangerous_mode || call.name != "chmod" {
                 self.use_path_deep(operand, Effect::Overwrite, recursive, call);
             } else {
@@ -142,7 +146,10 @@ impl Walker<'_> {
                 }
                 Some(("of", path)) => {
                     wrote = true;
-                    self.use_path(&arg.with_text(path), Effect::Write, call);
+                    // What was in the file is gone, unless it is told to stay.
+                    let keeps = call.words().any(|w| w.starts_with("conv=") && w.contains("notrunc"));
+                    let effect = if keeps { Effect::Write } else { Effect::Overwrite };
+                    self.use_path(&arg.with_text(path), effect, call);
                 }
                 Some(("count" | "size", _)) => bounded = true,
                 _ => {}
@@ -179,7 +186,8 @@ impl Walker<'_> {
                     | "print"
             )
         });
-        if lists {
+        let destroys = call.words().next() == Some("destroy");
+        if lists && !destroys {
             return;
         }
         if call.name == "hdparm" || call.name == "nvme" || call.name == "mdadm" || call.name == "cryptsetup" {
@@ -211,6 +219,7 @@ impl Walker<'_> {
         let options = Options::cluster(&call.args, "");
         call.output = call.stdin.clone();
         for operand in &options.operands {
+            self.tee_connection(operand, call);
             self.use_path(operand, Effect::Write, call);
             let content = call.stdin.clone();
             let path = self.place().absolute(&operand.text);
@@ -218,6 +227,20 @@ impl Walker<'_> {
                 self.state.remember_file(&path, content);
             }
         }
+    }
+
+    /// `tee /dev/tcp/host/port`: meant as a connection, whatever this shell makes of the name.
+    fn tee_connection(&mut self, operand: &Value, call: &mut Call) {
+        let tail = operand.text.strip_prefix("/dev/tcp/").or_else(|| operand.text.strip_prefix("/dev/udp/"));
+        let Some((host, port)) = tail.map(|tail| tail.split_once('/').unwrap_or((tail, ""))) else { return };
+        call.command.hosts.push(String::from(host));
+        let act = match (crate::shell::host::is_loopback(host), call.stdin.taint) {
+            (true, _) if port == "7788" => Act::Approve,
+            (_, taint) if taint.wire => Act::ReverseShell,
+            (false, taint) if taint.secret => Act::Exfiltrate,
+            _ => Act::NetworkSend,
+        };
+        call.command.fact(act, display(&operand.text));
     }
 
     pub(super) fn rsync(&mut self, call: &mut Call) {
@@ -360,6 +383,14 @@ impl Walker<'_> {
             self.remember_taint(&archive, taint);
         }
     }
+}
+
+/// A tree whose rights were set one by one.
+fn is_whole(class: PathClass) -> bool {
+    matches!(
+        class,
+        PathClass::System | PathClass::Facts | PathClass::Home | PathClass::Unknown | PathClass::Ancestor
+    )
 }
 
 const TAR_VALUES: &str = "-f -C -T -X -I -b -g -H -K -L -N -V --file --directory --files-from --exclude-from \

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::settings::{names_file, takes_pattern};
 use super::{Call, Options};
 use crate::rules::act::Act;
+use crate::rules::launchers;
 use crate::rules::names;
 use crate::rules::table::{self, Model, Program, Shape};
 use crate::shell::flow::Walker;
@@ -292,6 +293,9 @@ impl Walker<'_> {
 
     /// A script of the project: its name may say that it publishes.
     pub(super) fn project_script(&mut self, program: &str, call: &mut Call) {
+        if launchers::is_loader(&call.name) {
+            return self.loader(call);
+        }
         let name = String::from(program);
         self.task_name(&name, call);
         Self::intent(call);
@@ -328,6 +332,9 @@ impl Walker<'_> {
     }
 
     pub(super) fn unknown_program(&mut self, call: &mut Call) {
+        if launchers::is_loader(&call.name) {
+            return self.loader(call);
+        }
         call.fact(Act::UnknownProgram);
         call.output = Value::unknown(call.taint());
         if call.name == "ztcp" {

@@ -195,7 +195,12 @@ impl Walker<'_> {
             }
             "add" | "diff" | "show" | "blame" | "grep" | "log" | "cat-file" | "hash-object" | "apply"
             | "am" | "archive" | "stash" | "annotate" | "ls-files" | "check-ignore" => {
+                // Without its patches a history shows who changed a file and when, not what is in it.
+                let messages = sub == "log" && !options.has(&["-p", "-u", "--patch", "-c", "--cc"]);
                 for operand in options.operands.iter().skip(usize::from(sub == "grep")) {
+                    if messages && self.place().locate(&operand.text).1 == PathClass::Protected {
+                        continue;
+                    }
                     let text = operand.text.rsplit(':').next().unwrap_or("");
                     self.git_read(&operand.with_text(text), call);
                 }

@@ -207,8 +207,9 @@ impl Walker<'_> {
                 if let Some(script) = script {
                     if script.text.contains("://") {
                         call.command.fact(Act::RunFetched, script.text.as_str());
-                    } else if script.text.contains('.') {
-                        self.use_path(script, Effect::Execute, call);
+                    } else if script.text.contains(['.', '/']) {
+                        let content = self.use_path(script, Effect::Execute, call);
+                        self.given_program(&script.text, &content, call);
                     }
                     let name = script.text.clone();
                     self.task_name(&name, call);
@@ -218,7 +219,7 @@ impl Walker<'_> {
                 let code = rest.first().cloned().unwrap_or_default();
                 self.inline_code(&display(&code.text), call);
             }
-            "publish" | "deploy" => call.fact(Act::Publish),
+            "publish" | "unpublish" | "deploy" => call.fact(Act::Publish),
             "install" | "i" | "add" | "a" | "remove" | "rm" | "update" | "uninstall" | "link"
                 if rest.iter().any(|r| matches!(r.text.as_str(), "-g" | "--global")) =>
             {
@@ -242,7 +243,9 @@ impl Walker<'_> {
         if matches!(call.name.as_str(), "expect" | "tclsh" | "wish") {
             return self.tcl(code, call);
         }
-        let tokens = literals::folded(tokens(code, quotes));
+        let joins = quotes == Quotes::Triple || matches!(call.name.as_str(), "ruby" | "irb");
+        let tokens = tokens(code, quotes);
+        let tokens = if joins { literals::adjoined(tokens) } else { literals::folded(tokens) };
         if literals::forks_without_end(&tokens) {
             call.fact(Act::ForkBomb);
         }
@@ -253,6 +256,15 @@ impl Walker<'_> {
                     scan.runs = true;
                     call.command.fact(Act::RunUnknown, line.as_str());
                     self.nested_code(line, call);
+                }
+                Token::Word(word)
+                    if quotes == Quotes::Template && is_shell_template(word, &tokens, index) =>
+                {
+                    scan.runs = true;
+                    if let Some(Token::Text(line)) = tokens.get(index + 1) {
+                        call.command.fact(Act::RunUnknown, word.as_str());
+                        self.nested_code(line, call);
+                    }
                 }
                 Token::Word(word) => {
                     scan.word(word, &tokens, index);
@@ -443,6 +455,12 @@ impl Walker<'_> {
         let fields: Vec<Value> = texts.iter().skip(skip).map(|t| Value::literal(*t)).collect();
         self.run_inner(fields, call);
     }
+}
+
+/// ``$`rm x` ``: a template that a shell runs.
+fn is_shell_template(word: &str, tokens: &[Token], index: usize) -> bool {
+    matches!(tokens.get(index + 1), Some(Token::Text(_)))
+        && (word.ends_with('$') || word.starts_with("$.") || matches!(word, "execa" | "sh" | "shell"))
 }
 
 /// `process.env.HOME`, `os.environ['HOME']`, `Dir.home`: the user's home folder.
@@ -642,6 +660,13 @@ fn function(word: &str, program: &str, tokens: &[Token], index: usize) -> Option
     ) {
         return Some(Does::Connect);
     }
+    let made = tokens.get(index.wrapping_sub(1)).is_some_and(|t| matches!(t, Token::Word(w) if w == "new"));
+    if made && matches!(last, "Socket" | "SSLSocket" | "DatagramSocket" | "TcpClient")
+        || matches!(last, "socketConnection" | "make.socket" | "TcpClient")
+        || word == "make.socket"
+    {
+        return Some(Does::Connect);
+    }
     if last == "connect" {
         let socket = tokens.iter().any(|t| match t {
             Token::Word(w) => w.contains("socket") || w.contains("Socket"),
@@ -781,6 +806,7 @@ const PLAIN_CALLS: &[&str] = &[
 const FUNCTIONS: &[(&str, Does)] = &[
     ("Command", Does::Run),
     ("Popen", Does::Run),
+    ("ProcessBuilder", Does::Run),
     ("appendFileSync", Does::Write),
     ("check_call", Does::Run),
     ("check_output", Does::Run),

@@ -151,23 +151,91 @@ pub(super) fn forks_without_end(tokens: &[Token]) -> bool {
 
 /// The tokens with names of literals replaced and literals joined: `p = '/'; run('rm -rf ' + p)`.
 pub(super) fn folded(tokens: Vec<Token>) -> Vec<Token> {
-    let constants = constants(&tokens);
     let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
-    for (index, token) in tokens.iter().enumerate() {
+    let tokens = named(tokens);
+    let mut index = 0;
+    while let Some(token) = tokens.get(index) {
+        index += 1;
+        match token {
+            Token::Text(text) => {
+                let (text, used) = formatted(text, tokens.get(index..).unwrap_or(&[]));
+                index += used;
+                push_text(&mut out, text);
+            }
+            other => out.push(other.clone()),
+        }
+    }
+    out
+}
+
+/// [`folded`] for a language in which literals next to each other are one: awk, Python, Ruby.
+pub(super) fn adjoined(tokens: Vec<Token>) -> Vec<Token> {
+    let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
+    for token in folded(tokens) {
+        match (out.last_mut(), token) {
+            (Some(Token::Text(left)), Token::Text(right)) if left.len() + right.len() < 4096 => {
+                left.push_str(&right);
+            }
+            (_, token) => out.push(token),
+        }
+    }
+    out
+}
+
+/// The tokens with literals for the names that hold one.
+fn named(tokens: Vec<Token>) -> Vec<Token> {
+    let constants = constants(&tokens);
+    let literal = |(index, token): (usize, &Token)| {
         let assigned = matches!(tokens.get(index + 1), Some(Token::Sign('=' | '(')));
-        let token = match token {
+        match token {
             Token::Word(name) if !assigned && constants.contains_key(name.as_str()) => {
                 Token::Text(constants.get(name.as_str()).map_or("", |v| *v).into())
             }
             Token::Text(text) if text.contains(['{', '$']) => Token::Text(filled(text, &constants)),
             other => other.clone(),
-        };
+        }
+    };
+    tokens.iter().enumerate().map(literal).collect()
+}
+
+/// A literal with the literals that `.format(…)` or `% (…)` behind it fill in, and how many tokens those are.
+fn formatted(text: &str, behind: &[Token]) -> (String, usize) {
+    let (start, percent) = match behind {
+        [Token::Sign('.'), Token::Word(name), Token::Sign('('), ..] if name == "format" => (3, false),
+        [Token::Sign('%'), Token::Sign('('), ..] => (2, true),
+        _ => return (String::from(text), 0),
+    };
+    let mut arguments: Vec<(&str, &str)> = Vec::new();
+    let mut name = "";
+    let mut used = start;
+    for token in behind.iter().skip(start).take(48) {
+        used += 1;
         match token {
-            Token::Text(text) => push_text(&mut out, text),
-            other => out.push(other),
+            Token::Text(value) => arguments.push((core::mem::take(&mut name), value)),
+            Token::Word(word) => name = word,
+            Token::Sign(',' | '=') => {}
+            Token::Sign(')') => break,
+            _ => return (String::from(text), 0),
         }
     }
-    out
+    let enough = !arguments.is_empty() && text.len() < 4096 && name.is_empty();
+    if !enough {
+        return (String::from(text), 0);
+    }
+    let mut out = String::from(text);
+    for (index, (name, value)) in arguments.iter().enumerate() {
+        if percent {
+            out = out.replacen("%s", value, 1);
+        } else if !name.is_empty() {
+            out = out.replace(&alloc::format!("{{{name}}}"), value);
+        } else {
+            out = out.replacen("{}", value, 1).replace(&alloc::format!("{{{index}}}"), value);
+        }
+        if out.len() > 4096 {
+            return (String::from(text), 0);
+        }
+    }
+    (out, used)
 }
 
 fn constants(tokens: &[Token]) -> BTreeMap<&str, &str> {
@@ -182,7 +250,7 @@ fn constants(tokens: &[Token]) -> BTreeMap<&str, &str> {
 
 /// A template with the names of constants filled in.
 fn filled(text: &str, constants: &BTreeMap<&str, &str>) -> String {
-    let mut out = String::from(text);
+    let mut out = without_inner_quotes(text);
     for (name, value) in constants.iter().take(16) {
         let bare = name.trim_start_matches(['$', '@']);
         for form in [
@@ -196,6 +264,32 @@ fn filled(text: &str, constants: &BTreeMap<&str, &str>) -> String {
             }
         }
     }
+    out
+}
+
+/// `rm {'-rf'}` of a template: a literal inside the braces is that text.
+fn without_inner_quotes(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((front, tail)) = rest.split_once('{') {
+        let quote = tail.chars().next().filter(|c| matches!(c, '\'' | '"' | '`'));
+        let inner = quote
+            .and_then(|q| tail.get(1..)?.split_once(q))
+            .and_then(|(literal, end)| Some((literal, end.trim_start().strip_prefix('}')?)));
+        match inner {
+            Some((literal, end)) => {
+                out.push_str(front.trim_end_matches(['$', '#']));
+                out.push_str(literal);
+                rest = end;
+            }
+            None => {
+                out.push_str(front);
+                out.push('{');
+                rest = tail;
+            }
+        }
+    }
+    out.push_str(rest);
     out
 }
 
@@ -239,6 +333,11 @@ mod tests {
         assert!(texts("p='/'; f('rm -rf ' + p)").contains(&"rm -rf /".into()));
         assert!(texts("p='/'; f(f'rm -rf {p}')").contains(&"rm -rf /".into()));
         assert!(texts("f('rm -rf %s' % '/')").contains(&"rm -rf /".into()));
+        assert!(texts("f('rm -rf {}'.format('/'))").contains(&"rm -rf /".into()));
+        assert!(texts("f('{1} {0}'.format('/', 'rm'))").contains(&"rm /".into()));
+        assert!(texts("f('rm %s %s' % ('-rf', '/'))").contains(&"rm -rf /".into()));
+        assert!(texts("f(f\"rm -rf {'/'}\")").contains(&"rm -rf /".into()));
+        assert!(!texts("f('rm -rf {}'.format(x))").contains(&"rm -rf x".into()));
         assert!(!texts("f('rm -rf', '/')").contains(&"rm -rf/".into()));
     }
 

@@ -474,7 +474,13 @@ impl Walker<'_> {
             taint = taint.join(content.taint);
         }
         // Commands of an interactive client come on its input: `put .env`.
-        let input = call.stdin.text.clone();
+        let mut input = String::from(call.stdin.text.as_str());
+        let batches = if call.name == "sftp" { options.value(&["-b"]) } else { None };
+        for batch in batches.into_iter().filter(|b| b.text != "-") {
+            let content = self.use_path(batch, Effect::Read, call);
+            input.push('\n');
+            input.push_str(&content.text);
+        }
         for word in input.split_ascii_whitespace().filter(|w| super::generic::looks_like_path(w)) {
             let content = self.use_path(&Value::literal(word), Effect::Read, call);
             taint = taint.join(content.taint);

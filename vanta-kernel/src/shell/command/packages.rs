@@ -52,6 +52,14 @@ impl Walker<'_> {
             Self::intent(call);
         }
         self.installs_from_address(sub, call);
+        self.given_programs(sub, call);
+        if call.name == "cargo" && matches!(sub, "test" | "t" | "bench" | "nextest") {
+            // Behind the dashes stand names of tests.
+            let dashes = call.args.iter().position(|a| a.text == "--").unwrap_or(call.args.len());
+            let filters =
+                |(at, arg): (usize, Value)| (at < dashes || arg.text.starts_with('-')).then_some(arg);
+            call.args = core::mem::take(&mut call.args).into_iter().enumerate().filter_map(filters).collect();
+        }
         self.tool(call);
     }
 
@@ -64,6 +72,9 @@ impl Walker<'_> {
             if let Some(code) = options.value(&["-c", "--call"]).cloned() {
                 self.run_value(&code, None, call);
                 return true;
+            }
+            if options.has(&["-g", "--global"]) {
+                call.fact(Act::InstallGlobal);
             }
             for source in options.values(&["--from", "-p", "--package"]) {
                 if source.text.contains("://") || source.text.contains("git+") {
@@ -435,6 +446,12 @@ fn is_looking(sub: &str) -> bool {
             | "uses"
             | "status"
             | "explain"
+            | "changelog"
+            | "depends"
+            | "rdepends"
+            | "find"
+            | "showpkg"
+            | "madison"
     )
 }
 

@@ -134,6 +134,10 @@ impl Walker<'_> {
             && call.words().any(|w| w.contains("vanta") || w.contains("7788"));
         call.output = first.with_text(text);
         call.output.taint.own |= own;
+        let all = |o: &Value| matches!(o.text.as_str(), "." | ".*" | "" | "^" | "$" | ".+" | "[0-9]*");
+        call.output.taint.every |= call.name == "pgrep"
+            && (options.operands.iter().any(all)
+                || options.operands.is_empty() && call.words().any(|w| w == "-v"));
     }
 }
 

@@ -173,18 +173,51 @@ impl Walker<'_> {
     }
 
     fn debugger(&mut self, call: &mut Call) {
-        let options = Options::whole(&call.args, "-ex -x -o -p --eval-command --pid -s");
-        for line in options.values(&["-ex", "--eval-command", "-o"]) {
-            let code = line.text.strip_prefix("shell ").or_else(|| line.text.strip_prefix('!'));
-            if let Some(code) = code {
-                call.command.fact(Act::RunUnknown, code);
-                self.nested_code(&String::from(code), call);
-            }
+        let options = Options::whole(
+            &call.args,
+            "-ex -iex -x -ix -o -O -p --eval-command --init-eval-command --pid -s",
+        );
+        for line in options.values(&["-ex", "-iex", "--eval-command", "--init-eval-command", "-o", "-O"]) {
+            self.debugger_line(line, call);
+        }
+        for line in call.stdin.text.clone().lines() {
+            self.debugger_line(&Value::literal(line), call);
         }
         if options.has(&["-p", "--pid"]) {
             call.fact(Act::Trace);
         }
         self.read_all(&options.operands.clone(), call);
+    }
+
+    /// A debugger's command, which may be one of the shell or of Python, or call into the program.
+    fn debugger_line(&mut self, line: &Value, call: &mut Call) {
+        let text = line.text.trim_start();
+        let (verb, code) = text.split_once(' ').unwrap_or((text, ""));
+        match verb {
+            "shell" | "make" | "pipe" | "|" | "platform" => {
+                call.command.fact(Act::RunUnknown, code);
+                self.nested_code(code.trim_start_matches("shell "), call);
+            }
+            _ if text.starts_with('!') => {
+                call.command.fact(Act::RunUnknown, text);
+                self.nested_code(text.trim_start_matches(['!', ' ']), call);
+            }
+            "python" | "py" | "python-interactive" | "pi" | "script" => {
+                let fields = ["python3", "-c", code].map(|word| line.with_text(word));
+                self.run_inner(Vec::from(fields), call);
+            }
+            "guile" | "gu" | "call" | "print" | "p" | "compile" | "expression" | "expr" | "eval" => {
+                let evident = matches!(verb, "print" | "p" | "expr" | "expression") && !code.contains('(');
+                if !evident {
+                    call.command.fact(Act::RunUnknown, verb);
+                    self.unread_code(code, call);
+                }
+            }
+            "source" => {
+                self.use_path(&line.with_text(code), Effect::Execute, call);
+            }
+            _ => {}
+        }
     }
 
     fn cmake(&mut self, call: &mut Call) {

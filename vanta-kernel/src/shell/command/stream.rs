@@ -88,7 +88,7 @@ impl Walker<'_> {
         if program.is_open() {
             call.fact(Act::RunBuilt);
         }
-        let tokens = super::literals::folded(code::tokens(&program.text, code::Quotes::DoubleOnly));
+        let tokens = super::literals::adjoined(code::tokens(&program.text, code::Quotes::DoubleOnly));
         let reads_command = tokens
             .windows(3)
             .any(|w| matches!(w, [Token::Word(_), Token::Sign('|'), Token::Word(g)] if g == "getline"));
@@ -157,8 +157,10 @@ impl Walker<'_> {
         let mut taint = call.stdin.taint;
         for arg in &args {
             let text = arg.text.as_str();
-            if command_next || text.starts_with('+') || text.starts_with("-c:") {
-                self.editor_command(text.trim_start_matches(['+', '-', 'c']), call);
+            let attached =
+                text.strip_prefix('+').or_else(|| text.strip_prefix("-c").filter(|t| !t.is_empty()));
+            if let Some(command) = attached.or(command_next.then_some(text)) {
+                self.editor_command(command, call);
             } else if !text.starts_with('-') {
                 let protected = self.place().locate(text).1 == crate::PathClass::Protected;
                 let writes = protected && !matches!(call.name.as_str(), "less" | "view");
@@ -215,6 +217,7 @@ impl Walker<'_> {
             }
             "call" | "lua" | "py" | "py3" | "python" | "python3" | "perl" | "ruby" | "exe" | "execute" => {
                 call.command.fact(Act::RunUnknown, verb);
+                self.unread_code(&target.text, call);
             }
             _ => {}
         }

@@ -6,6 +6,8 @@ use alloc::vec::Vec;
 use super::{Call, Options};
 use crate::Effect;
 use crate::rules::act::Act;
+use crate::rules::launchers;
+use crate::rules::path::Mount;
 use crate::rules::table::Program;
 use crate::shell::flow::Walker;
 use crate::shell::value::{Taint, Value};
@@ -39,6 +41,7 @@ impl Walker<'_> {
                 }
             }
             "flock" => return self.locked(operands, call),
+            "bwrap" => return self.sandboxed(call),
             "foreman" | "honcho" | "overmind" | "dotenv" | "perf" | "rr" => {
                 let sub = operands.first().map_or("", |o| o.text.as_str());
                 let wraps = matches!(sub, "run" | "stat" | "record" | "trace" | "exec");
@@ -70,6 +73,56 @@ impl Walker<'_> {
         }
         self.run_inner(operands, call);
         self.state.cwd = cwd;
+    }
+
+    /// `bwrap --bind FOLDER PLACE … command`: a folder that is bound to another place has that name inside.
+    fn sandboxed(&mut self, call: &mut Call) {
+        let args = call.args.clone();
+        let mut args = args.into_iter();
+        let mut mounts = Vec::new();
+        let mut command = Vec::new();
+        while let Some(arg) = args.next() {
+            if arg.text == "--" {
+                break;
+            }
+            if !arg.text.starts_with('-') {
+                command.push(arg);
+                break;
+            }
+            let values: Vec<Value> = args.by_ref().take(launchers::bwrap_values(&arg.text)).collect();
+            if let [outside, inside] = values.as_slice()
+                && launchers::bwrap_binds(&arg.text)
+            {
+                let outside = self.place().absolute(&outside.text);
+                let inside = String::from(inside.text.trim_end_matches('/'));
+                mounts.push(Mount { inside, outside });
+            }
+        }
+        command.extend(args);
+        // Where every folder keeps its name, the command means the folders of this machine.
+        let renames = mounts.iter().any(|m| m.inside != m.outside.trim_end_matches('/'));
+        let outer = if renames { self.state.mounts.replace(mounts) } else { self.state.mounts.clone() };
+        self.run_inner(command, call);
+        self.state.mounts = outer;
+    }
+
+    /// The dynamic loader, given the program to start.
+    pub(super) fn loader(&mut self, call: &mut Call) {
+        let options = Options::leading(&call.args, launchers::LOADER_VALUES);
+        if options.has(&[
+            "--list",
+            "--verify",
+            "--help",
+            "--version",
+            "--list-tunables",
+            "--list-diagnostics",
+        ]) {
+            return;
+        }
+        if options.has(&["--preload", "--audit"]) {
+            call.fact(Act::TamperEnvironment);
+        }
+        self.run_inner(options.operands, call);
     }
 
     /// A wrapper without a command.

@@ -23,6 +23,8 @@ struct Stage {
     deep: bool,
     fetched: bool,
     secret: bool,
+    /// The text it prints, when the line spells it.
+    text: Option<String>,
 }
 
 /// Reads `line` and adds its commands to `walker`.
@@ -46,6 +48,13 @@ pub(crate) fn read(walker: &mut Walker<'_>, line: &str, dialect: Dialect, span: 
             let words = words(&text, dialect);
             let mut command = Command::new(words.first().map_or("", String::as_str), span.clone());
             let words = redirects(walker, words, &mut command);
+            if let [one] = words.as_slice()
+                && text.trim_start().starts_with(['\'', '"'])
+            {
+                // A text by itself is printed, for whatever is behind it.
+                stage.text = Some(one.clone());
+                continue;
+            }
             statement_words(walker, &words, dialect, &mut command, &mut stage);
             stage.secret |=
                 command.paths.iter().any(|p| p.class == PathClass::Secret && p.effect == Effect::Read);
@@ -96,6 +105,19 @@ fn statement_words(
         [first, rest @ ..] if matches!(first.as_str(), "&" | "." | "=") && !rest.is_empty() => {
             statement_words(walker, rest, dialect, command, stage);
         }
+        [first, rest @ ..]
+            if first.starts_with('$') && first.find('=').is_some_and(|at| at + 1 < first.len()) =>
+        {
+            let (name, value) = first.split_once('=').unwrap_or((first, ""));
+            let mut parts = Vec::from([String::from(name), String::from("="), String::from(value)]);
+            parts.extend_from_slice(rest);
+            statement_words(walker, &parts, dialect, command, stage);
+        }
+        [name, equals, text] if name.starts_with('$') && equals == "=" && text.contains(' ') => {
+            // A text that is given a name; it may be run by that name.
+            let value = Value::literal(text.as_str());
+            walker.state.set(&name.to_ascii_lowercase(), Vec::from([value]), false);
+        }
         [name, equals, rest @ ..] if name.starts_with('$') && equals == "=" && !rest.is_empty() => {
             statement_words(walker, rest, dialect, command, stage);
             let secret = command.paths.iter().any(|p| p.class == PathClass::Secret)
@@ -122,6 +144,14 @@ fn statement_words(
             }
         }
         _ => one(walker, words, dialect, command, stage),
+    }
+}
+
+/// The text that the line gave a variable, or the word itself.
+fn named_text(walker: &Walker<'_>, word: &str) -> String {
+    match walker.state.vars.get(&word.to_ascii_lowercase()).map(Vec::as_slice) {
+        Some([value]) if word.starts_with('$') && value.is_literal() => String::from(value.text.as_str()),
+        _ => String::from(word),
     }
 }
 
@@ -297,7 +327,9 @@ fn one(
         Verb::Evaluate => {
             command.fact(if stage.fetched { Act::RunFetched } else { Act::RunBuilt }, lower);
             // What is given as text is read like a line of its own.
-            let code: Vec<&str> = args.iter().map(String::as_str).filter(|a| !is_code_option(a)).collect();
+            let mut code: Vec<String> =
+                args.iter().filter(|a| !is_code_option(a)).map(|a| named_text(walker, a)).collect();
+            code.extend(stage.text.take());
             if !code.is_empty() && walker.enter_nesting() {
                 let span = command.span.clone();
                 read(walker, &code.join(" "), dialect, &span);
