@@ -260,6 +260,7 @@ impl Run {
     fn edit(&mut self, index: usize, args: Args) {
         let Some(call) = self.state.calls.get_mut(index) else { return };
         let id = call.call.id().clone();
+        call.checked = false;
         call.call = ToolCall::new(id.clone(), call.call.name(), args.clone());
         (call.stage, call.requested, call.answered, call.verdict) = (Stage::New, None, None, None);
         self.push(Entry::ToolEdited { call: id, args });

@@ -45,7 +45,10 @@ impl Run {
 
     /// A call that makes no sense is answered at once; nobody is asked about it.
     fn check(&mut self, index: usize) {
-        let Some(call) = self.state.calls.get(index).filter(|call| call.stage == Stage::New) else { return };
+        let Some(call) = self.state.calls.get(index).filter(|call| call.stage == Stage::New && !call.checked)
+        else {
+            return;
+        };
         match self.complaint(call) {
             Some(complaint) => self.refuse(index, complaint),
             None => {
@@ -55,6 +58,7 @@ impl Run {
                     .map(|spec| binding::act_digest(spec, call.call.args().raw()));
                 if let (Some(call), Some(digest)) = (self.state.calls.get_mut(index), digest) {
                     call.digest = digest;
+                    call.checked = true;
                 }
             }
         }

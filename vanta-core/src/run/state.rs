@@ -59,6 +59,8 @@ pub(super) struct Call {
     pub(super) stage: Stage,
     /// Attempts that started. One that was only pending is the same attempt still.
     pub(super) attempt: u32,
+    /// The tool is there and the arguments fit it; looked at once in each process, and again after an edit.
+    pub(super) checked: bool,
     /// SHA-256 over tool and arguments; known once they were checked.
     pub(super) digest: String,
     pub(super) actions: Arc<[Action]>,
@@ -139,6 +141,7 @@ impl Call {
             proposed,
             stage: Stage::New,
             attempt: 0,
+            checked: false,
             digest: String::new(),
             actions: Arc::from([]),
             scripts: Vec::new(),
