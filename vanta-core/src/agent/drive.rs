@@ -117,8 +117,10 @@ impl Drive {
             reply = self.stream(&*provider, request, &cx, &mut partial) => Some(reply),
         };
         match reply {
-            Some(reply) => self.run.replied(reply, self.parts.clock.now())?,
+            // A provider that was told to stop may be quicker to say so than the token is.
+            Some(Err(_)) if self.stop.is_cancelled() => self.stop_run(Some(partial)),
             None => self.stop_run(Some(partial)),
+            Some(reply) => self.run.replied(reply, self.parts.clock.now())?,
         }
         Ok(())
     }
